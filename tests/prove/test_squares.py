@@ -1,0 +1,255 @@
+"""rankcheck/prove/squares.py: certificates that a polynomial is a sum of squares, where facts hold.
+
+What is accepted is evaluated here at rational points, both sides, in other code.
+"""
+
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from rankcheck.algebra.polynomials import parse
+from rankcheck.prove.gram import Shape
+from rankcheck.prove.proof import Definition, Fact, Squares, Term
+from rankcheck.prove.ring import Ring, known_signs
+from rankcheck.prove.semidefinite import squares_of
+from rankcheck.prove.squares import _expands, missing, squares
+
+NO_FACTS = ()
+NOT_NEGATIVE = tuple(Fact(of=f"x{i}", signs="0+") for i in range(4))
+ORDERED = (
+    Fact(of="x0", signs="0+"),
+    Fact(of="x1 - x0", signs="0+"),
+    Fact(of="x2 - x1", signs="0+"),
+)
+MOTZKIN = "x0^4*x1^2 + x0^2*x1^4 - 3*x0^2*x1^2 + 1"
+SCHUR = (
+    "x0^3 + x1^3 + x2^3 + 3*x0*x1*x2 - x0^2*x1 - x0^2*x2 - x1^2*x0 - x1^2*x2 - x2^2*x0 - x2^2*x1"
+)
+NORM = Definition(name="r0", kind="root", of="x0^2 + x1^2", degree=2)
+OTHER = Definition(name="r1", kind="root", of="x2^2 + x3^2", degree=2)
+NESTED = Definition(name="r2", kind="root", of="r0^2*x2^2 + r1^2", degree=2)
+
+PROVED = {
+    "AM-GM, 2": ("x0^2 - 2*x0*x1 + x1^2", NO_FACTS, ()),
+    "AM-GM, 3": ("x0^3 + x1^3 + x2^3 - 3*x0*x1*x2", NOT_NEGATIVE, ()),
+    "AM-GM, 3, even": ("x0^6 + x1^6 + x2^6 - 3*x0^2*x1^2*x2^2", NO_FACTS, ()),
+    "AM-GM, 4": ("x0^4 + x1^4 + x2^4 + x3^4 - 4*x0*x1*x2*x3", NO_FACTS, ()),
+    "Cauchy-Schwarz": ("x0^2*x3^2 + x1^2*x2^2 - 2*x0*x1*x2*x3", NO_FACTS, ()),
+    "Motzkin": (MOTZKIN, (), ()),
+    "Motzkin, off 0": (MOTZKIN, (Fact(of="x0^2 + x1^2", signs="+"),), ()),
+    "Schur": (SCHUR, ORDERED, ()),
+    "a root": ("x0^2 + x1^2 + 1 - 2*r0", NO_FACTS, (NORM,)),
+    "a root, known": ("r0*x0^2 + r0*x1^2 - 2*r0*x0*x1 + r0^3", NO_FACTS, (NORM,)),
+    "roots": ("r0^2 + x2^2 + x3^2 - 2*r0*r1", NO_FACTS, (NORM, OTHER)),
+    "nested roots": ("r2^2 + r0^2*x2^2 + r1^2 - 2*r2*r0*x2", NO_FACTS, (NORM, OTHER, NESTED)),
+    "irrational zeros": ("x0^4 - 4*x0^2*x1^2 + 4*x1^4", NO_FACTS, ()),
+    "two facts": (
+        "x0*x1 - 1",
+        (Fact(of="x0 - 1", signs="+"), Fact(of="-x1 + 1", signs="-0")),
+        (),
+    ),
+    "a zero": ("x0*x1", (Fact(of="x0 - x1", signs="0"),), ()),
+    "on a circle": ("-x0^2*x1^2 + 1/4", (Fact(of="x0^2 + x1^2 - 1", signs="0"),), ()),
+    "many variables": (
+        "x0^2*x4^2 + x0^2*x5^2 + x1^2*x3^2 + x1^2*x5^2 + x2^2*x3^2 + x2^2*x4^2"
+        " - 2*x0*x3*x1*x4 - 2*x0*x3*x2*x5 - 2*x1*x4*x2*x5",
+        NO_FACTS,
+        (),
+    ),
+    "0": ("0", NO_FACTS, ()),
+}
+STRICT = {
+    "a number": ("1/3", NO_FACTS, ()),
+    "completed square": ("x0^2 - 2*x0 + 2", NO_FACTS, ()),
+    "with facts": ("-x0*x1 + 1", (Fact(of="x0", signs="0+"), Fact(of="x1", signs="-")), ()),
+}
+FALSE = {
+    "indefinite": ("x0^2 - 2*x0*x1", NO_FACTS, ()),
+    "AM-GM, 4, constant 1.01": ("x0^4 + x1^4 + x2^4 + x3^4 - 101/25*x0*x1*x2*x3", NO_FACTS, ()),
+    "AM-GM without facts": ("x0^3 + x1^3 + x2^3 - 3*x0*x1*x2", NO_FACTS, ()),
+    "-1e-9": ("x0^2 - 2*x0*x1 + x1^2 - 1/1000000000", NO_FACTS, ()),
+    "(1 - 1e-9) x0^4": (
+        "999999999/1000000000*x0^4 + x1^4 + x2^4 + x3^4 - 4*x0*x1*x2*x3",
+        NO_FACTS,
+        (),
+    ),
+    "Motzkin - 1e-9": (f"{MOTZKIN} - 1/1000000000", NO_FACTS, ()),
+    "root": ("x0^2 + x1^2 + 99/100 - 2*r0", NO_FACTS, (NORM,)),
+    "a fact on others": ("x0", (Fact(of="x1", signs="0+"),), ()),
+    "not zero": ("x0", (Fact(of="x0", signs="-+"),), ()),
+    "negative": ("-1/1000000000", NO_FACTS, ()),
+}
+
+
+def value(text, point):
+    total = Fraction(0)
+    for monomial, coefficient in parse(text).items():
+        for name, power in monomial:
+            coefficient *= point[name] ** power
+        total += coefficient
+    return total
+
+
+def assert_is_right(goal, facts, definitions, found, *, strict):
+    """The identity at random points (roots are variables of their own), and why its terms count."""
+    names = {f"x{i}" for i in range(6)} | {made.name for made in definitions}
+    random = Random(1)
+    for _ in range(20):
+        point = {name: Fraction(random.randint(-99, 99), random.randint(1, 9)) for name in names}
+        right = Fraction(found.constant)
+        for term in found.terms:
+            part = Fraction(term.weight) * value(term.square, point) ** 2
+            for known in term.known:
+                part *= value(known, point)
+            right += part
+        right += sum(value(m.cofactor, point) * value(m.zero, point) for m in found.zeros)
+        assert value(found.multiplier, point) * value(goal, point) == right
+    roots = {made.name for made in definitions}
+    signs = known_signs(facts)
+    assert {known for term in found.terms for known in term.known} <= roots | {
+        of for sign, of in signs if sign in {">", ">="}
+    }
+    zeros = [parse(of) for sign, of in signs if sign == "0"]
+    for made in definitions:
+        relation = {m: -c for m, c in parse(made.of).items()}
+        zeros.append({**relation, ((made.name, made.degree),): Fraction(1)})
+    assert all(parse(multiple.zero) in zeros for multiple in found.zeros)
+    positive = {of for sign, of in signs if sign == ">"}
+    multiplier = parse(found.multiplier)
+    even = all(power % 2 == 0 for monomial in multiplier for _, power in monomial)
+    assert found.multiplier in positive or (
+        even and multiplier[()] > 0 and min(multiplier.values()) > 0
+    )
+    assert all(Fraction(term.weight) > 0 for term in found.terms)
+    assert Fraction(found.constant) >= 0
+    assert not strict or Fraction(found.constant) > 0
+
+
+@pytest.mark.parametrize("name", sorted(PROVED))
+def test_what_is_a_sum_of_squares_is_proved(name):
+    goal, facts, definitions = PROVED[name]
+    found = squares(goal, facts, definitions, strict=False)
+    assert found is not None
+    assert_is_right(goal, facts, definitions, found, strict=False)
+
+
+@pytest.mark.parametrize("name", sorted(STRICT))
+def test_strict_goals_have_a_positive_constant(name):
+    goal, facts, definitions = STRICT[name]
+    found = squares(goal, facts, definitions, strict=True)
+    assert found is not None
+    assert_is_right(goal, facts, definitions, found, strict=True)
+
+
+@pytest.mark.parametrize("name", sorted(FALSE))
+def test_what_is_false_is_not_proved(name):
+    goal, facts, definitions = FALSE[name]
+    assert squares(goal, facts, definitions, strict=False) is None
+
+
+@pytest.mark.parametrize("name", ["0", "AM-GM, 2", "AM-GM, 4", "a root"])
+def test_what_has_equality_is_not_strict(name):
+    goal, facts, definitions = PROVED[name]
+    assert squares(goal, facts, definitions, strict=True) is None
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        {"constant": "1/1000000000"},
+        {"multiplier": "2"},
+        {"terms": ()},
+        {"terms": (Term(weight="1", square="x0 - 1001/1000*x1"),)},
+        {"terms": (Term(weight="1", square="x0 - x1", known=("x0",)),)},
+        {"terms": (Term(weight="-1", square="x0"), Term(weight="2", square="x0"))},
+    ],
+)
+def test_a_certificate_is_expanded_again(forgery):
+    goal = "x0^2 - 2*x0*x1 + x1^2"
+    right = Squares(terms=(Term(weight="1", square="x0 - x1"),))
+    assert _expands(goal, right, strict=False)
+    assert not _expands(goal, right, strict=True)
+    assert not _expands(goal, replace(right, **forgery), strict=False)
+
+
+def test_a_negative_weight_is_refused():
+    terms = (Term(weight="2", square="x0"), Term(weight="-1", square="x0"))
+    assert not _expands("x0^2", Squares(terms=terms), strict=False)
+
+
+def test_what_does_not_expand_is_not_returned(monkeypatch):
+    goal, facts, definitions = PROVED["AM-GM, 2"]
+
+    def wrong(matrix):
+        found = squares_of(matrix)
+        return found and [(2 * weight, row) for weight, row in found]
+
+    monkeypatch.setattr("rankcheck.prove.squares.squares_of", wrong)
+    assert squares(goal, facts, definitions, strict=False) is None
+
+
+def test_attempts_that_are_too_large_are_left_out():
+    goal, facts, definitions = PROVED["AM-GM, 4"]
+    assert squares(goal, facts, definitions, strict=False, size=5) is None
+
+
+def test_no_time_is_no_proof():
+    goal, facts, definitions = PROVED["AM-GM, 4"]
+    assert squares(goal, facts, definitions, strict=False, seconds=-1.0) is None
+
+
+def test_without_the_solver_gram_matrices_that_follow_from_the_equations_are_found(monkeypatch):
+    assert missing() == ""
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    assert missing() == "sums of squares need the extra prove"
+    for name, there in (("AM-GM, 2", True), ("Cauchy-Schwarz", True), ("AM-GM, 4", False)):
+        goal, facts, definitions = PROVED[name]
+        assert (squares(goal, facts, definitions, strict=False) is not None) == there
+
+
+@pytest.mark.parametrize(
+    ("matrix", "semidefinite"),
+    [
+        ([[1, 1], [1, 1]], True),
+        ([[0, 0], [0, 1]], True),
+        ([[0, 1], [1, 1]], False),
+        ([[1, 2], [2, 1]], False),
+        ([[-1]], False),
+        ([], True),
+        ([[2, -1, -1], [-1, 2, -1], [-1, -1, 2]], True),
+    ],
+)
+def test_semidefinite_matrices_are_recognised_exactly(matrix, semidefinite):
+    from flint import fmpq
+
+    found = squares_of([[fmpq(v) for v in row] for row in matrix])
+    assert (found is not None) == semidefinite
+    for i, row in enumerate(matrix if found is not None else []):
+        for j, entry in enumerate(row):
+            assert sum(weight * v[i] * v[j] for weight, v in found) == entry
+
+
+def test_gradings_and_signs_keep_gram_matrices_small():
+    ring = Ring({"x0", "x1", "x2", "x3"}, ())
+    target = ring.read("x0^2*x3^2 + x1^2*x2^2 - 2*x0*x1*x2*x3")
+    shape = Shape(ring, target, [ring.one], [], loose=False)
+    assert sorted(map(str, map(ring.monomial, shape.monomials(ring.one, 2)))) == ["x0*x3", "x1*x2"]
+    target = ring.read("x0^4 + x0^2*x1^2 + x1^4")
+    kinds = Shape(ring, target, [ring.one], [], loose=False)
+    found = kinds.classes(kinds.monomials(ring.one, 2))
+    assert sorted(map(len, found)) == [1, 2]
+
+
+def test_the_signs_of_facts():
+    facts = (
+        Fact(of="x0", signs="-"),
+        Fact(of="x1", signs="-0"),
+        Fact(of="x2 - 1", signs="+"),
+        Fact(of="x3", signs="-+"),
+        Fact(of="x4", signs="0"),
+        Fact(of="x5", signs="-0+"),
+    )
+    assert sorted(known_signs(facts)) == [("0", "x4"), (">", "-x0"), (">", "x2 - 1"), (">=", "-x1")]
