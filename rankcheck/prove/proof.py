@@ -20,8 +20,12 @@ its `paths` are the instances of a range, each of which was decided in exact num
 
 **Definitions.** Roots, logarithms and constants that are known up to a ball only are further
 variables. A root ``r0`` of degree k of a polynomial f satisfies ``r0 >= 0`` and ``r0^k = f``
-wherever f >= 0, and the body takes it nowhere else. Of a logarithm nothing is used. A
-constant lies in its ball, and what is proved is proved of every number in it.
+wherever f >= 0, and the body takes it nowhere else. Of the logarithm of f > 0 it is used that
+``(1 − f^−k)/k <= log f <= (f^k − 1)/k``. A constant lies in its ball, and what is proved is proved
+of every number in it.
+
+**Lemmas** are goals without sides, about polynomials that have a sign everywhere: no fact is used
+for them. Every path may use them as facts.
 
 Polynomials are texts: sums of monomials with rational coefficients, expanded, such as
 ``3*x0^2*x1 - 1/2*r0 + 4``, and ``0``. Signs are texts of ``-``, ``0`` and ``+``, in this order.
@@ -55,6 +59,7 @@ __all__ = [
     "Squares",
     "Substitution",
     "Term",
+    "Unlogged",
     "Unrooted",
 ]
 
@@ -192,6 +197,25 @@ class Unrooted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unlogged:
+    """The polynomial is ``rest + factor · log``, of the logarithm of f; neither has the logarithm.
+
+    `case` says which bound of it is taken: `upper` (``−factor`` and
+    ``power · rest + factor · (f^power − 1)`` are not negative) or `lower` (``factor`` and
+    ``power · f^power · rest + factor · (f^power − 1)`` are not). `parts` are the proofs of these
+    two signs, reduced; of a strict goal the second is strict. That f > 0 is known on the path.
+    """
+
+    by: Literal["unlogged"] = "unlogged"
+    log: str
+    rest: Polynomial
+    factor: Polynomial
+    power: int
+    case: Literal["upper", "lower"]
+    parts: tuple[Goal, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Boxes:
     """The polynomial is not negative in every box of a subdivision, where a box meets the path.
 
@@ -207,7 +231,7 @@ class Boxes:
     boxes: int
 
 
-Certificate: TypeAlias = Factors | Squares | Unrooted | Boxes
+Certificate: TypeAlias = Factors | Squares | Unrooted | Unlogged | Boxes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,6 +371,7 @@ class Proof:
     method: Method
     paths: int
     definitions: tuple[Definition, ...] = ()
+    lemmas: tuple[Goal, ...] = ()
     faces: tuple[Face, ...] = ()
     slack: str = "0"
     exceptions: tuple[Polynomial, ...] = ()

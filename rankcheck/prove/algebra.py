@@ -1,0 +1,371 @@
+"""Exact algebra: the body on rational functions, over all paths with their boundaries.
+
+The body runs again for each path, from the beginning. A path ends with goals, one for each entry of
+each relation that is asserted there, and each goal is a polynomial whose sign must follow from what
+the path knows. Where a polynomial is zero and can be solved for an entry, the path ends, and the
+whole statement is proved again on the face where the entry is replaced.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import torch
+from flint import fmpq, fmpz_mpoly
+
+import rankcheck.algebra.matrices  # noqa: F401 - gives the numbers their linear algebra
+from rankcheck import balls
+from rankcheck.algebra.cell import Cell, Empty, Fork, Linked
+from rankcheck.algebra.quotient import on
+from rankcheck.algebra.ring import Ring
+from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, signs_text
+from rankcheck.balls import BallArray, NoBallForm, Undecided
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.existence import ThereIs
+from rankcheck.claims.labels import relation_name
+from rankcheck.claims.relations import Relation
+from rankcheck.errors import short_of_memory
+from rankcheck.instances.scope import ScopeShape
+from rankcheck.instances.source import Instances, Rejected
+from rankcheck.prove.faces import Plane, as_facts, cell_number, range_facts
+from rankcheck.prove.goals import NONNEGATIVE, Ways, certificate, definitions, splits
+from rankcheck.prove.lemmas import Lemmas
+from rankcheck.prove.proof import (
+    Branch,
+    Entry,
+    Face,
+    Goal,
+    Leaf,
+    Link,
+    Node,
+    Open,
+    Proof,
+    Ratio,
+    Split,
+)
+from rankcheck.prove.settings import Settings, Unproved
+from rankcheck.prove.source import VariableSource, bounds_of, is_bounded, ranges_of
+
+__all__ = ["prove_shape"]
+
+#: A path splits so often for the sake of a goal, after the body has ended.
+EXTRA = 6
+#: More faces than this end a proof.
+FACES = 2000
+
+WANTED = {"leq": NONNEGATIVE, "lt": PLUS, "eq": NONE}
+
+
+class _OutOfBudget(Exception):
+    """The proof at this shape took too long, or has too many paths."""
+
+
+def prove_shape(claim: Claim, shape: ScopeShape, settings: Settings) -> Proof | Unproved:
+    """Prove a claim at one shape, for all entries; or say how far it came.
+
+    Nothing is wrong with a claim that is not proved. Whatever is proved is to be put before the
+    second checker before anybody sees it.
+
+    Raises:
+        ClaimError: if the body returns anything but relations.
+    """
+    if claim.instances is None:
+        raise TypeError(f"{claim.id} is cited and has no instances; a proof is of all of them")
+    return _Search(claim, claim.instances, shape, settings).run()
+
+
+class _Search:
+    """A proof that is being made."""
+
+    def __init__(
+        self, claim: Claim, family: Instances, shape: ScopeShape, settings: Settings
+    ) -> None:
+        self.claim, self.family, self.shape, self.settings = claim, family, shape, settings
+        self.ring = Ring(shape.entries)
+        self.ways = Ways()
+        self.lemmas = Lemmas(self.ring, self.ways)
+        self.ring.prove = self.lemmas
+        self.planes: list[Plane] = [Plane()]
+        self.numbers = {Plane().key: 0}
+        self.ranges: list[tuple[float, float]] = []
+        self.paths = 0
+        self.squares = self.boxes = False
+        self.exceptions: list[str] = []
+        self.began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began
+
+    def run(self) -> Proof | Unproved:
+        faces: list[Face] = []
+        try:
+            self.ranges = ranges_of(self.family, self.shape)
+            while len(faces) < len(self.planes):
+                plane = self.planes[len(faces)]
+                nodes = self._face(plane)
+                if isinstance(nodes, Unproved):
+                    return nodes
+                faces.append(
+                    Face(
+                        substitutions=plane.substitutions(self.ring),
+                        facts=as_facts(self._facts(plane)),
+                        nodes=nodes,
+                    )
+                )
+        except _OutOfBudget as end:
+            return Unproved(str(end), self.paths, self.seconds)
+        except MemoryError:
+            return Unproved("memory was short", self.paths, self.seconds)
+        asserted = any(
+            isinstance(node, Leaf) and node.goals for face in faces for node in face.nodes
+        )
+        if not asserted:
+            return Unproved("nothing is asserted at this shape", self.paths, self.seconds)
+        return Proof(
+            integers=self.shape.integers,
+            sizes={},
+            entries=self._entries(),
+            method="squares" if self.squares or self.lemmas.goals else "algebra",
+            paths=self.paths,
+            definitions=definitions(Cell(self.ring, {})),
+            lemmas=tuple(self.lemmas.goals),
+            faces=tuple(faces),
+            exceptions=tuple(self.exceptions),
+            seconds=self.seconds,
+        )
+
+    def _entries(self) -> tuple[Entry, ...]:
+        entries = []
+        for index, (low, high) in enumerate(self.ranges):
+            bounds = bounds_of(low, high)
+            entries.append(
+                Entry(
+                    name=self.ring.names[index],
+                    low=str(bounds[0]),
+                    high=str(bounds[1]),
+                    bounded=is_bounded(low, high),
+                )
+            )
+        return tuple(entries)
+
+    def _facts(self, plane: Plane) -> dict[str, int]:
+        """What is known on a face from the beginning."""
+        known = plane.facts()
+        solved = {index for index, *_ in plane.solved}
+        for index, (low, high) in enumerate(self.ranges):
+            if index not in solved and is_bounded(low, high):
+                known |= {
+                    text: signs & known.get(text, ANY)
+                    for text, signs in range_facts(self.ring, index, *bounds_of(low, high)).items()
+                }
+        return known
+
+    def _face(self, plane: Plane) -> tuple[Node, ...] | Unproved:
+        """The tree of a face, depth first."""
+        ends: dict[tuple[int, ...], Node] = {}
+        forks: dict[tuple[int, ...], Fork] = {}
+        waiting: list[tuple[int, ...]] = [()]
+        while waiting:
+            script = waiting.pop()
+            self._check_budget()
+            cell = Cell(self.ring, self._facts(plane), script)
+            end = self._path(cell, plane)
+            self.paths += 1
+            taken = tuple(fork.taken for fork in cell.trail)
+            for place, fork in enumerate(cell.trail):
+                before = taken[:place]
+                if before not in forks:
+                    forks[before] = fork
+                    waiting.append((*before, 1 - fork.taken))
+            if isinstance(end, Unproved):
+                exception = self._exception(cell, plane)
+                if exception is None:
+                    return end
+                if exception not in self.exceptions:
+                    self.exceptions.append(exception)
+                end = Open(reason=f"{end.reason}{f' ({end.place})' if end.place else ''}")
+            ends[taken] = end
+        return _tree(forks, ends)
+
+    def _check_budget(self) -> None:
+        if self.paths >= self.settings.paths:
+            raise _OutOfBudget(
+                f"more than {self.settings.paths} paths through the body; a proof ends there"
+            )
+        if self.seconds > self.settings.seconds:
+            raise _OutOfBudget(f"{self.seconds:.1f} s were over after {self.paths} paths")
+
+    def _exception(self, cell: Cell, plane: Plane) -> str | None:
+        """A polynomial that is zero wherever this path is; None where none has to be."""
+        if plane.because:
+            return plane.because
+        for fork in cell.trail:
+            if fork.options[fork.taken] == NONE:
+                return str(fork.of)
+        return None
+
+    def _path(self, cell: Cell, plane: Plane) -> Node | Unproved:
+        """Run the body on a path, and prove what it asserts there."""
+        source = VariableSource(self.shape, plane.values(cell))
+        try:
+            with on(cell), balls.conventions() as choices:
+                instance = self.family(source)
+                relations = self.claim.relations(instance)
+                if choices.used:
+                    return self._open(
+                        "it depends on the signs of eigenvectors, which are arbitrary"
+                    )
+                return self._leaf(cell, relations)
+        except Rejected:
+            return Leaf(outcome="outside")
+        except Empty as empty:
+            return Leaf(outcome="empty", of=str(empty.of))
+        except Linked as link:
+            return self._link(plane, link)
+        except (NoBallForm, Undecided, ArithmeticError, torch.linalg.LinAlgError) as error:
+            return self._open(_reason(error), error)
+        except (NotImplementedError, TypeError, RuntimeError, ValueError, IndexError) as error:
+            if short_of_memory(error):
+                raise MemoryError from error
+            return self._open(f"{type(error).__name__}: {error}", error)
+
+    def _open(self, reason: str, error: Exception | None = None) -> Unproved:
+        place = "" if error is None else _place(self.claim, error)
+        return Unproved(reason, self.paths, self.seconds, place)
+
+    def _link(self, plane: Plane, link: Linked) -> Link:
+        beyond = plane.beyond(self.ring, link)
+        number = self.numbers.get(beyond.key)
+        if number is None:
+            number = self.numbers[beyond.key] = len(self.planes)
+            if number >= FACES:
+                raise _OutOfBudget(f"more than {FACES} faces; a proof ends there")
+            self.planes.append(beyond)
+        return Link(zero=str(link.zero), variable=self.ring.names[link.variable], face=number)
+
+    def _leaf(self, cell: Cell, relations: tuple[Relation, ...]) -> Node | Unproved:
+        goals: list[Goal] = []
+        for number, relation in enumerate(relations):
+            if isinstance(relation, ThereIs):
+                return self._open("what there is a witness of is not proved here")
+            asserted = relation.asserted.reshape(-1)
+            parts = [(part.kind, *map(_flat, part.sides())) for part in relation.parts]
+            for entry in asserted.nonzero().reshape(-1).tolist():
+                goal = self._goal(
+                    cell, [(kind, lhs[entry], rhs[entry]) for kind, lhs, rhs in parts]
+                )
+                if goal is None:
+                    name = relation_name(relation.label, number)
+                    return self._open(f"{name} does not follow from what is known on a path")
+                goals.append(replace(goal, relation=number, entry=entry))
+        return Leaf(outcome="asserted", goals=tuple(goals))
+
+    def _goal(self, cell: Cell, parts: list[tuple[str, Any, Any]]) -> Goal | None:
+        """One of the parts of a relation at an entry, proved; the path may split for it."""
+        for _ in range(EXTRA):
+            wished: list[fmpz_mpoly] = []
+            for number, (kind, lhs, rhs) in enumerate(parts):
+                goal, polynomial = self._proved(cell, kind, lhs, rhs)
+                if goal is not None:
+                    return replace(goal, part=number)
+                if polynomial is not None and kind != "eq":
+                    if len(parts) > 1:
+                        wished.append(polynomial)
+                    wished += splits(cell, polynomial)
+            if not wished:
+                return None
+            cell.ask(wished[0], NONNEGATIVE)
+        return None
+
+    def _proved(
+        self, cell: Cell, kind: str, lhs: Any, rhs: Any
+    ) -> tuple[Goal | None, fmpz_mpoly | None]:
+        """The goal of a relation between two numbers, and its polynomial."""
+        left, right = cell_number(cell, lhs), cell_number(cell, rhs)
+        if left is None or right is None:
+            return None, None
+        slack = fmpq(0)
+        if self.settings.slack is not None and kind != "eq":
+            slack = fmpq(self.settings.slack.numerator, self.settings.slack.denominator)
+        scaled = right.num * (slack + 1).p
+        p = scaled * left.den - left.num * (slack + 1).q * right.den
+        if not cell.ask(left.den * right.den, PLUS):
+            p = -p
+        p = self.ring.reduced(p)
+        found = certificate(cell, p, WANTED[kind], self.ways)
+        if found is None:
+            return None, p
+        self.squares = self.squares or found.by == "squares"
+        return (
+            Goal(
+                polynomial=str(p),
+                signs=signs_text(WANTED[kind]),
+                certificate=found,
+                lhs=Ratio(num=str(left.num), den=str(left.den)),
+                rhs=Ratio(num=str(right.num), den=str(right.den)),
+                slack=str(self.settings.slack or Fraction(0)) if kind != "eq" else "0",
+            ),
+            p,
+        )
+
+
+def _flat(side: BallArray) -> list[Any]:
+    return side.elements.ravel().tolist()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, NoBallForm):
+        return f"{balls.without_transforms(error) or error}"
+    return f"{type(error).__name__}: {error}" if not isinstance(error, Undecided) else str(error)
+
+
+def _place(claim: Claim, error: Exception) -> str:
+    """The last line of the claim's file that was run, else of the claim's own folder."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if Path(frame.filename) == claim.file:
+            return f"{shown_path(claim.file)}:{frame.lineno}"
+    return ""
+
+
+def _tree(
+    forks: dict[tuple[int, ...], Fork], ends: dict[tuple[int, ...], Node]
+) -> tuple[Node, ...]:
+    """The nodes of a tree, its root first."""
+    order: list[tuple[int, ...]] = []
+    waiting: list[tuple[int, ...]] = [()]
+    while waiting:
+        prefix = waiting.pop()
+        order.append(prefix)
+        if prefix in forks:
+            waiting += [(*prefix, 1), (*prefix, 0)]
+    number = {prefix: place for place, prefix in enumerate(order)}
+    nodes: list[Node] = []
+    for prefix in order:
+        fork = forks.get(prefix)
+        if fork is None:
+            nodes.append(ends[prefix])
+            continue
+        first, second = fork.options
+        missing = ANY & ~(first | second)  # signs that the polynomial cannot have
+        if second == NONE and missing in (MINUS, PLUS):
+            second |= missing
+        else:
+            first |= missing
+        nodes.append(
+            Split(
+                of=str(fork.of),
+                branches=(
+                    Branch(signs=signs_text(first), to=number[(*prefix, 0)]),
+                    Branch(signs=signs_text(second), to=number[(*prefix, 1)]),
+                ),
+            )
+        )
+    return tuple(nodes)

@@ -1,0 +1,153 @@
+"""The faces of a proof: the statement with some entries replaced by functions of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq, fmpz_mpoly
+
+from rankcheck.algebra.cell import Cell, Linked
+from rankcheck.algebra.quotient import made
+from rankcheck.algebra.ring import Ring
+from rankcheck.algebra.signs import MINUS, NONE, PLUS, signs_text
+from rankcheck.prove.proof import Fact, Polynomial, Ratio, Substitution
+
+__all__ = ["Plane", "range_facts"]
+
+NONZERO = MINUS | PLUS
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A face while it is being proved.
+
+    Attributes:
+        solved: by the index of an entry, the numerator and denominator that replace it.
+        nonzero: the texts of irreducible polynomials that are not zero on it.
+        because: the polynomial that was zero where it was first linked from face 0; empty for that.
+    """
+
+    solved: tuple[tuple[int, fmpz_mpoly, fmpz_mpoly], ...] = ()
+    nonzero: tuple[str, ...] = ()
+    because: Polynomial = ""
+
+    @property
+    def key(self) -> str:
+        """Equal for the same substitutions and facts."""
+        written = [f"{index}:{num}/{den}" for index, num, den in self.solved]
+        return ";".join([*written, *self.nonzero])
+
+    def values(self, cell: Cell) -> list[Any]:
+        """The entries on this face, as numbers of a path."""
+        ring = cell.ring
+        values = [made(cell, ring.variables[i], ring.one) for i in range(ring.entries)]
+        for index, num, den in self.solved:
+            values[index] = made(cell, num, den)
+        return values
+
+    def facts(self) -> dict[str, int]:
+        return dict.fromkeys(self.nonzero, NONZERO)
+
+    def beyond(self, ring: Ring, link: Linked) -> Plane:
+        """The face on which the link's entry is replaced, too."""
+        num, den = _lowest(link.num, link.den)
+        solved = [
+            (index, *_substituted(ring, p, q, link.variable, num, den))
+            for index, p, q in self.solved
+        ]
+        solved.append((link.variable, num, den))
+        variable = ring.variables[link.variable]
+        kept = [text for text in self.nonzero if not _has(ring, text, str(variable))]
+        nonzero = sorted({*kept, *(str(f) for f in link.nonzero)})
+        because = self.because or str(link.zero)
+        return Plane(tuple(sorted(solved, key=lambda s: s[0])), tuple(nonzero), because)
+
+    def substitutions(self, ring: Ring) -> tuple[Substitution, ...]:
+        return tuple(
+            Substitution(variable=ring.names[index], by=Ratio(num=str(num), den=str(den)))
+            for index, num, den in self.solved
+        )
+
+
+def _has(ring: Ring, text: str, name: str) -> bool:
+    from rankcheck.algebra.polynomials import parse
+
+    return any(name == variable for monomial in parse(text) for variable, _ in monomial)
+
+
+def _lowest(num: fmpz_mpoly, den: fmpz_mpoly) -> tuple[fmpz_mpoly, fmpz_mpoly]:
+    """A fraction in lowest terms, whose denominator has a positive leading coefficient."""
+    common = num.gcd(den) if not num.is_zero() else den
+    num, den = num / common, den / common
+    return (-num, -den) if den.leading_coefficient() < 0 else (num, den)
+
+
+def _substituted(
+    ring: Ring,
+    p: fmpz_mpoly,
+    q: fmpz_mpoly,
+    index: int,
+    num: fmpz_mpoly,
+    den: fmpz_mpoly,
+) -> tuple[fmpz_mpoly, fmpz_mpoly]:
+    """p/q with the variable of that index replaced by num/den."""
+    degree = max(int(p.degrees()[index]), int(q.degrees()[index]))
+    if not degree:
+        return p, q
+    return _lowest(
+        _homogeneous(ring, p, index, num, den, degree),
+        _homogeneous(ring, q, index, num, den, degree),
+    )
+
+
+def _homogeneous(
+    ring: Ring, p: fmpz_mpoly, index: int, num: fmpz_mpoly, den: fmpz_mpoly, degree: int
+) -> fmpz_mpoly:
+    """den^degree · p(variable = num/den)."""
+    by_power: dict[int, dict[tuple[int, ...], Any]] = {}
+    for exponents, coefficient in p.to_dict().items():
+        rest = list(exponents)
+        power, rest[index] = int(rest[index]), 0
+        by_power.setdefault(power, {})[tuple(rest)] = coefficient
+    total = ring.zero
+    for power, terms in by_power.items():
+        part = ring.context.from_dict(terms)
+        total = total + part * num**power * den ** (degree - power)
+    return total
+
+
+def range_facts(ring: Ring, index: int, low: Fraction, high: Fraction) -> dict[str, int]:
+    """What low <= entry <= high says of the entry, and of its distance to the ends and to ±1.
+
+    A fact is about a polynomial with positive leading coefficient.
+    """
+    x = ring.variables[index]
+    known: dict[str, int] = {}
+    for mark in sorted({low, high, Fraction(-1), Fraction(0), Fraction(1)}):
+        signs = MINUS * (low < mark) | NONE * (low <= mark <= high) | PLUS * (high > mark)
+        if signs != MINUS | NONE | PLUS:
+            known[str(x * mark.denominator - mark.numerator)] = signs
+    return known
+
+
+def as_facts(known: dict[str, int]) -> tuple[Fact, ...]:
+    """Facts as a proof has them."""
+    return tuple(Fact(of=text, signs=signs_text(signs)) for text, signs in known.items())
+
+
+def ratio(cell: Cell, value: Any) -> Ratio | None:
+    """A side of a relation as a proof has it; None for a ball without bounds."""
+    if isinstance(value, fmpq):
+        return Ratio(num=str(value.p), den=str(value.q))
+    number = cell_number(cell, value)
+    return None if number is None else Ratio(num=str(number.num), den=str(number.den))
+
+
+def cell_number(cell: Cell, value: Any) -> Any:
+    """A rational, a formal number or a ball as a formal number; None for an unbounded ball."""
+    from rankcheck.algebra.quotient import Quotient
+
+    number = Quotient.of_rational(fmpq(0))._coerced(value)
+    return number if isinstance(number, Quotient) else None

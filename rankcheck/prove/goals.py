@@ -1,0 +1,227 @@
+"""Why a polynomial has the sign that a goal needs, from what a path knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import fmpz_mpoly
+
+from rankcheck.algebra.cell import Cell, Empty
+from rankcheck.algebra.ring import Generator
+from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, signs_text
+from rankcheck.prove.proof import (
+    Certificate,
+    Definition,
+    Fact,
+    Factor,
+    Factors,
+    Goal,
+    Unlogged,
+    Unrooted,
+)
+
+__all__ = ["Ways", "certificate", "definitions", "facts", "splits"]
+
+#: Roots are eliminated one inside another up to this depth.
+DEPTH = 4
+NONNEGATIVE = NONE | PLUS
+#: The k of the bounds (1 − f^−k)/k <= log f <= (f^k − 1)/k that are tried.
+LOG_POWERS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Which ways are taken where signs of factors do not decide a goal.
+
+    Attributes:
+        squares: whether sums of squares are looked for.
+        seconds: how long, for one goal.
+    """
+
+    squares: bool = True
+    seconds: float = 2.0
+
+
+def certificate(
+    cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int = DEPTH
+) -> Certificate | None:
+    """Why the sign of p is one of these, if that can be shown.
+
+    Raises:
+        Empty: if p has no sign, so that no instance is on the path.
+    """
+    known = cell.of(p)
+    if not known:
+        raise Empty(p)
+    if not known & ~signs:
+        return _by_factors(cell, p)
+    if not signs & PLUS or not known & signs:
+        return None
+    found: Certificate | None = None
+    if depth:
+        found = _without_log(cell, p, signs, ways, depth)
+        found = found or _without_root(cell, p, signs, ways, depth)
+    if found is None and ways.squares and depth == DEPTH:
+        found = _by_squares(cell, p, signs, ways)
+    return found
+
+
+def _by_factors(cell: Cell, p: fmpz_mpoly) -> Factors:
+    if p.is_zero():
+        return Factors(scale="0")
+    if p.is_constant():
+        return Factors(scale=str(p.leading_coefficient()))
+    scale, factors = cell.ring.factor(p)
+    return Factors(
+        scale=str(scale), factors=tuple(Factor(of=str(f), power=power) for f, power in factors)
+    )
+
+
+def _square_root(cell: Cell, p: fmpz_mpoly) -> Generator | None:
+    """The last square root in which a polynomial is linear."""
+    degrees = p.degrees()
+    for generator in reversed(cell.ring.defined):
+        if generator.kind == "root" and generator.degree == 2 and degrees[generator.index] == 1:
+            return generator
+    return None
+
+
+def _parts(cell: Cell, p: fmpz_mpoly, root: Generator) -> tuple[fmpz_mpoly, fmpz_mpoly]:
+    """A and B of p = A + B · root."""
+    factor = p.derivative(root.index)
+    return p - factor * cell.ring.variables[root.index], factor
+
+
+def _without_root(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int) -> Unrooted | None:
+    root = _square_root(cell, p)
+    if root is None:
+        return None
+    rational, factor = _parts(cell, p, root)
+    fewer = Ways(False, ways.seconds)
+
+    def goal(q: fmpz_mpoly, of: int) -> Goal | None:
+        found = certificate(cell, q, of, fewer, depth - 1)
+        if found is None:
+            return None
+        return Goal(polynomial=str(q), signs=signs_text(of), certificate=found)
+
+    def unrooted(case: str, *parts: Goal | None) -> Unrooted | None:
+        if any(part is None for part in parts):
+            return None
+        return Unrooted(
+            root=root.name,
+            rational=str(rational),
+            factor=str(factor),
+            case=case,  # type: ignore[arg-type]
+            parts=tuple(part for part in parts if part is not None),
+        )
+
+    assert root.of is not None
+    first, second = goal(rational, NONNEGATIVE), goal(factor, NONNEGATIVE)
+    if first is not None and second is not None:
+        found = unrooted("both", first, second if signs & NONE else goal(factor, PLUS))
+        if found is None or not signs & NONE:
+            found = found or unrooted("both", goal(rational, PLUS), second)
+        if found is not None:
+            return found
+    difference = cell.ring.reduced(rational * rational - factor * factor * root.of)
+    if first is not None:
+        return unrooted("rational", first, goal(difference, signs))
+    if second is not None:
+        return unrooted("factor", second, goal(-difference, signs))
+    return None
+
+
+def _without_log(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int) -> Unlogged | None:
+    degrees = p.degrees()
+    for log in reversed(cell.ring.defined):
+        if log.kind == "log" and degrees[log.index]:
+            break
+    else:
+        return None
+    if degrees[log.index] > 1 or log.of is None or cell.of(log.of) != PLUS:
+        return None
+    rest, factor = _parts(cell, p, log)
+    upper = cell.of(factor)
+    if not upper & PLUS:
+        case, sign = "upper", -1
+    elif not upper & MINUS:
+        case, sign = "lower", 1
+    else:
+        return None
+    first = certificate(cell, sign * factor, NONNEGATIVE, ways, 0)
+    for power in LOG_POWERS:
+        raised = log.of**power
+        bound = power * rest * (raised if case == "lower" else 1) + factor * (raised - 1)
+        bound = cell.ring.reduced(bound)
+        second = certificate(cell, bound, signs, ways, depth - 1)
+        if second is None and ways.squares:
+            second = _by_squares(cell, bound, signs, ways)
+        if first is None or second is None:
+            continue
+        return Unlogged(
+            log=log.name,
+            rest=str(rest),
+            factor=str(factor),
+            power=power,
+            case=case,  # type: ignore[arg-type]
+            parts=(
+                Goal(polynomial=str(sign * factor), signs="0+", certificate=first),
+                Goal(polynomial=str(bound), signs=signs_text(signs), certificate=second),
+            ),
+        )
+    return None
+
+
+def _by_squares(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways) -> Certificate | None:
+    from rankcheck.prove.squares import squares
+
+    return squares(
+        str(p),
+        facts(cell),
+        definitions(cell),
+        strict=not signs & NONE,
+        seconds=ways.seconds,
+    )
+
+
+def facts(cell: Cell) -> tuple[Fact, ...]:
+    """What the path knows."""
+    return tuple(
+        Fact(of=text, signs=signs_text(signs))
+        for text, signs in cell.facts.items()
+        if signs not in (0, ANY)
+    )
+
+
+def definitions(cell: Cell) -> tuple[Definition, ...]:
+    """The roots, logarithms and constants of the ring."""
+    return tuple(defined(generator) for generator in cell.ring.defined)
+
+
+def defined(generator: Generator) -> Definition:
+    """A definition as a proof has it."""
+    if generator.ball is not None:
+        from rankcheck.balls import numbers
+
+        low, high = numbers.bounds(generator.ball)
+        return Definition(name=generator.name, kind="ball", low=str(low), high=str(high))
+    return Definition(
+        name=generator.name, kind=generator.kind, of=str(generator.of), degree=generator.degree
+    )
+
+
+def splits(cell: Cell, p: fmpz_mpoly) -> list[fmpz_mpoly]:
+    """Polynomials whose signs may decide that of p, the most promising first."""
+    found: list[fmpz_mpoly] = []
+    root = _square_root(cell, p)
+    if root is not None:
+        found += [q for q in _parts(cell, p, root) if not q.is_constant()]
+    degrees = [0] * len(cell.ring.names)
+    for exponents in p.monoms():
+        for index, power in enumerate(exponents):
+            degrees[index] += int(power) % 2
+    entries = sorted((-count, index) for index, count in enumerate(degrees) if count)
+    found += [cell.ring.variables[index] for _, index in entries if index < cell.ring.entries]
+    decided = (MINUS | NONE, NONE | PLUS, NONE, MINUS, PLUS)
+    return [q for q in found if cell.of(q) not in decided]
