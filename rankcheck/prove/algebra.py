@@ -256,23 +256,24 @@ class _Search:
             if isinstance(relation, ThereIs):
                 return self._open("what there is a witness of is not proved here")
             asserted = relation.asserted.reshape(-1)
-            parts = [(part.kind, *map(_flat, part.sides())) for part in relation.parts]
+            kinds = [str(part.kind) for part in relation.parts]
+            sides = [part.sides() for part in relation.parts]
+            flat = [(_flat(lhs), _flat(rhs)) for lhs, rhs in sides]
             for entry in asserted.nonzero().reshape(-1).tolist():
-                goal = self._goal(
-                    cell, [(kind, lhs[entry], rhs[entry]) for kind, lhs, rhs in parts]
-                )
+                numbers = [(lhs[entry], rhs[entry]) for lhs, rhs in flat]
+                goal = self._goal(cell, list(zip(kinds, numbers, strict=True)))
                 if goal is None:
                     name = relation_name(relation.label, number)
                     return self._open(f"{name} does not follow from what is known on a path")
                 goals.append(replace(goal, relation=number, entry=entry))
         return Leaf(outcome="asserted", goals=tuple(goals))
 
-    def _goal(self, cell: Cell, parts: list[tuple[str, Any, Any]]) -> Goal | None:
+    def _goal(self, cell: Cell, parts: list[tuple[str, tuple[Any, Any]]]) -> Goal | None:
         """One of the parts of a relation at an entry, proved; the path may split for it."""
         for _ in range(EXTRA):
             wished: list[fmpz_mpoly] = []
-            for number, (kind, lhs, rhs) in enumerate(parts):
-                goal, polynomial = self._proved(cell, kind, lhs, rhs)
+            for number, (kind, sides) in enumerate(parts):
+                goal, polynomial = self._proved(cell, kind, *sides)
                 if goal is not None:
                     return replace(goal, part=number)
                 if polynomial is not None and kind != "eq":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import fmpz_mpoly
 
@@ -16,9 +16,11 @@ from rankcheck.prove.proof import (
     Factor,
     Factors,
     Goal,
+    Multiple,
     Unlogged,
     Unrooted,
 )
+from rankcheck.prove.ring import variables
 
 __all__ = ["Ways", "certificate", "definitions", "facts", "splits"]
 
@@ -174,15 +176,45 @@ def _without_log(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int) 
 
 
 def _by_squares(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways) -> Certificate | None:
+    """A sum of squares; where an entry has a root, first of the root in place of the entry."""
     from rankcheck.prove.squares import squares
 
-    return squares(
-        str(p),
-        facts(cell),
-        definitions(cell),
-        strict=not signs & NONE,
-        seconds=ways.seconds,
-    )
+    strict = not signs & NONE
+    rooted, replaced, zeros = _in_roots(cell, p)
+    if zeros:
+        entries = {str(root.of) for root in replaced}
+        known = [fact for fact in facts(cell) if not entries & variables(fact.of)]
+        known += [Fact(of=root.name, signs="0+") for root in replaced]
+        free = [one for one in definitions(cell) if one.name not in {r.name for r in replaced}]
+        found = squares(str(rooted), known, free, strict=strict, seconds=ways.seconds)
+        if found is not None and found.multiplier == "1":
+            return replace(found, zeros=(*found.zeros, *zeros))
+    return squares(str(p), facts(cell), definitions(cell), strict=strict, seconds=ways.seconds)
+
+
+def _in_roots(
+    cell: Cell, p: fmpz_mpoly
+) -> tuple[fmpz_mpoly, list[Generator], tuple[Multiple, ...]]:
+    """p with powers of roots in place of the entries that have roots, and what that adds."""
+    ring = cell.ring
+    replaced: list[Generator] = []
+    zeros: list[Multiple] = []
+    degrees = p.degrees()
+    for root in ring.defined:
+        index = None if root.kind != "root" or root.of is None else ring.single(root.of)
+        if index is None or index >= ring.entries or not degrees[root.index]:
+            continue
+        if not degrees[index] or any(root.of == one.of for one in replaced):
+            continue
+        power = ring.variables[root.index] ** root.degree
+        values = list(ring.variables)
+        values[index] = power
+        changed = p.compose(*values)
+        cofactor = (changed - p) / (power - ring.variables[index])
+        zeros.append(Multiple(cofactor=str(-cofactor), zero=f"{power} - {root.of}"))
+        replaced.append(root)
+        p = changed
+    return p, replaced, tuple(zeros)
 
 
 def facts(cell: Cell) -> tuple[Fact, ...]:
