@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rankcheck.errors import ClaimFalse
     from rankcheck.hunt.guarding import verify_claim
     from rankcheck.networks.network import Network
+    from rankcheck.prove.run import prove
     from rankcheck.sharpen.run import sharpen
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "limit",
     "lt",
     "paper",
+    "prove",
     "refuted",
     "sharpen",
     "statistical",
@@ -98,6 +100,7 @@ __getattr__ = door(
         "rankcheck.errors": ("ClaimFalse",),
         "rankcheck.hunt.guarding": ("verify_claim",),
         "rankcheck.networks.network": ("Network",),
+        "rankcheck.prove": ("prove",),
         "rankcheck.sharpen": ("sharpen",),
     },
 )

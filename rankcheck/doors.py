@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
-__all__ = ["door"]
+__all__ = ["door", "front", "function_of"]
 
 
 def door(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
@@ -30,3 +31,22 @@ def door(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], 
         return value
 
     return load
+
+
+def function_of(package: str, module: str) -> None:
+    """Make a package callable: it is the function of its own name in one of its modules.
+
+    `rankcheck.sharpen(claim)` is then `rankcheck.sharpen.run.sharpen(claim)`.
+    """
+    name = package.rpartition(".")[2]
+
+    class Room(ModuleType):
+        def __call__(self, *args: Any, **settings: Any) -> Any:
+            return getattr(importlib.import_module(module, package), name)(*args, **settings)
+
+    sys.modules[package].__class__ = Room
+
+
+def front(name: str) -> Any:
+    """What the door of the whole package exports under a name, for a method of what lies below."""
+    return getattr(sys.modules[__package__], name)

@@ -18,6 +18,7 @@ import torch
 
 from rankcheck.claims.facts import LONGEST_ID, Facts, is_id
 from rankcheck.claims.relations import NoTruthValue, Relation
+from rankcheck.doors import front
 from rankcheck.errors import InputError, contained
 from rankcheck.instances.source import Instances
 from rankcheck.notebook import InNotebooks
@@ -127,6 +128,10 @@ class Claim(Declaration, InNotebooks):
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.id}: {self.title}>"
+
+    def prove(self, **settings: Any) -> Any:
+        """Prove the claim at its smallest shapes, for all entries: `rankcheck.prove(claim, …)`."""
+        return front("prove")(self, **settings)
 
     @cached_property
     def arguments(self) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ LIMITS: dict[str, float] = {
     "deep": 7200.0,
     "hunt": 30.0,
     "sharpen": 60.0,
+    "prove": 60.0,
     "replay": 120.0,
     "record": 120.0,
     "score": 120.0,

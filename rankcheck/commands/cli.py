@@ -26,6 +26,7 @@ COMMANDS = (
     "verify",
     "hunt",
     "sharpen",
+    "prove",
     "audit",
     "experiment",
     "report",

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from rankcheck.errors import InputError
 
-__all__ = ["MOST_ENTRIES", "Settings", "Unproved"]
-
-#: Shapes have at most so many entries; paths grow with the patterns of signs.
-MOST_ENTRIES = 1000
+__all__ = ["Settings", "Unproved", "slack_of"]
 
 
 @dataclass(frozen=True)
@@ -59,3 +57,18 @@ class Unproved:
     paths: int = 0
     seconds: float = 0.0
     place: str = ""
+
+
+def slack_of(slack: Any) -> Fraction | None:
+    """A slack as an exact number: a float is the decimal that it is written as.
+
+    >>> slack_of(0.001), slack_of("1e-5"), slack_of(None)
+    (Fraction(1, 1000), Fraction(1, 100000), None)
+
+    Raises:
+        InputError: if it is no number.
+    """
+    try:
+        return None if slack is None else Fraction(str(slack))
+    except (ValueError, ZeroDivisionError) as error:
+        raise InputError(f"slack is {slack!r:.60}; it is a number, such as 0.001") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -12,7 +12,7 @@ from rankcheck.errors import InputError
 from rankcheck.networks.network import Network
 from rankcheck.verification.reach import reached
 
-__all__ = ["chosen", "sizes"]
+__all__ = ["chosen", "named", "sizes"]
 
 
 def sizes(claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...]) -> dict[str, int]:
@@ -37,23 +37,29 @@ def sizes(claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...]) -> di
 def chosen(known: Mapping[str, int], asked: Sequence[str] | None) -> tuple[str, ...]:
     """The names of the sizes by which shapes are grouped: those asked for, or the first one.
 
-    `depth` stands for `depth of net` if it begins one name alone.
+    Raises:
+        InputError: as `named`.
+    """
+    if asked is None:
+        return tuple(known)[:1]
+    return tuple(named(known, name, f"--by {name}") for name in asked)
+
+
+def named(known: Collection[str], name: str, option: str) -> str:
+    """The size that a name stands for: `depth` is `depth of net` if it begins one name alone.
+
+    Args:
+        option: what was asked, as a person types it.
 
     Raises:
         InputError: if an instance has no size of that name.
     """
-    if asked is None:
-        return tuple(known)[:1]
-    return tuple(_one(known, name) for name in asked)
-
-
-def _one(known: Mapping[str, int], name: str) -> str:
-    fitting = [one for one in known if one == name or one.startswith(f"{name} of ")]
+    fitting = [one for one in known if one.startswith(f"{name} of ")]
     if name in known:
         return name
     if len(fitting) == 1:
         return fitting[0]
     what = "several sizes of that name" if fitting else "no size of that name"
     raise InputError(
-        f"--by {name}: an instance has {what}; its sizes are {', '.join(known) or 'none'}"
+        f"{option}: an instance has {what}; its sizes are {', '.join(known) or 'none'}"
     )

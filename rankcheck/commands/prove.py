@@ -1,0 +1,230 @@
+"""Prove a claim: at small shapes it is true of all entries, not only of those that were tried.
+
+A SELECTOR is the id of a claim, a file, or FILE::NAME with claims of your own. Each claim that it
+selects is proved at its smallest shapes, one after the other, for the seconds that it has: by exact
+algebra on all paths through its body; a claim over integers instance by instance. A second checker
+goes through each proof before it is shown. Then follow the mutants: a proof at a shape where these
+are proved as well says little.
+
+  rankcheck prove rank.jacobian-bounds-cost --shape depth=1,2 --shape width=1
+
+Nothing is said of other shapes, and nothing against a claim that is not proved. The proofs are left
+in .rankcheck/proofs; --keep keeps them beside the claim, where `verify` reads them.
+
+Exit codes: 0 something is proved of every claim; 2 wrong input; 3 nothing is proved of one; 4 the
+second checker refuses a proof, or a false mutant was proved: no proof is to be trusted; 130
+interrupted, after what was proved so far.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from rankcheck.canaries.trust import check_canaries
+from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.loader import BrokenClaim, load_each
+from rankcheck.catalogue.selection import select
+from rankcheck.commands.arguments import (
+    JsonFile,
+    add_json,
+    add_limit,
+    add_seed,
+    at_least,
+    limit,
+    number,
+)
+from rankcheck.commands.completion import add_selectors
+from rankcheck.errors import InputError
+from rankcheck.parallel import Alone, Stopped, Tell
+from rankcheck.prove import file
+from rankcheck.prove.result import Outcome, Plan, Result
+from rankcheck.prove.settings import Settings, slack_of
+from rankcheck.prove.target import Target
+from rankcheck.prove.through import through
+from rankcheck.terminal import exits
+from rankcheck.terminal.exits import Exit
+from rankcheck.terminal.plain import one_line, say
+from rankcheck.versions import versions
+
+HELP = "prove a claim at small shapes, for all entries"
+SCHEMA = 1
+
+Shape = dict[str, tuple[int, ...]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rankcheck prove`."""
+    add_selectors(parser, "selector", nargs=None, text=None)
+    parser.add_argument(
+        "--shape",
+        metavar="NAME=N,…",
+        type=_shape,
+        action="append",
+        default=[],
+        help="at these shapes alone, such as depth=2,3; may be given again",
+    )
+    parser.add_argument(
+        "--entries",
+        metavar="N",
+        type=at_least(0, "it is a number of entries, 0 or more"),
+        default=8,
+        help="shapes have at most so many entries (default 8)",
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="SECONDS",
+        type=number(lambda s: 0 < s < math.inf, "it is a positive, finite number of seconds"),
+        default=20.0,
+        help="for each claim (default 20)",
+    )
+    parser.add_argument(
+        "--slack",
+        metavar="E",
+        type=slack_of,
+        help="prove lhs <= (1 + E) rhs, on boxes where algebra does not prove lhs <= rhs",
+    )
+    add_seed(parser)
+    parser.add_argument("--keep", action="store_true", help="keep the proofs beside the claim")
+    add_limit(
+        parser,
+        "for the end of a shape after its seconds, and for the imports; then it is stopped, and "
+        "the next one begins. 0: no limit; it then runs in this process, as a debugger needs it "
+        "(default 60)",
+    )
+    add_json(parser, "the result")
+
+
+def _shape(text: str) -> tuple[str, tuple[int, ...]]:
+    """Read `depth=2,3`."""
+    name, equals, values = text.rpartition("=")
+    try:
+        chosen = tuple(int(value) for value in values.split(","))
+    except ValueError:
+        chosen = ()
+    if not (name.strip() and equals and chosen):
+        raise argparse.ArgumentTypeError(f"received {text!r:.80}; it is NAME=N,… as in depth=2,3")
+    return name.strip(), chosen
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prove the claims, show and write the results; returns the exit code."""
+    entries = select([args.selector])
+    written = JsonFile(args.json, "the result of a proof", "schema", "proved")
+    shape: Shape = {}
+    for name, values in args.shape:
+        shape[name] = (*shape.get(name, ()), *values)
+    seconds = limit(args, "prove")
+    settings = Settings(seconds=args.seconds, slack=args.slack, seed=args.seed)
+    codes: list[Exit] = []
+    found: list[dict[str, Any]] = []
+    interrupted = False
+    with closing(
+        Alone(partial(_prepare, entries, args.entries, shape), seconds, entries, warm=_warm)
+    ) as alone:
+        for index, entry in enumerate(entries):
+            ask = _Ask(alone, index, entry, seconds)
+            try:
+                result = ask.result(settings, args.keep, written)
+            except InputError as error:  # of this claim; the others are proved
+                say(f"rankcheck: {one_line(str(error))}", sys.stderr)
+                codes.append(Exit.USAGE)
+                continue
+            codes.append(Exit.EXPECTED if result.proved else Exit.UNDECIDED)
+            found.append(result.to_json())
+            interrupted = result.interrupted
+            if interrupted:
+                break
+    if found:
+        written.write({"schema": SCHEMA, "versions": versions(), "proved": found})
+    if interrupted:
+        raise KeyboardInterrupt
+    return exits.worst(codes)
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """Asks the process that proves, and shows its answers."""
+
+    alone: Alone
+    index: int
+    entry: Entry
+    limit: float | None
+
+    def result(self, settings: Settings, keep: bool, written: JsonFile) -> Result:
+        """Prove a claim, and show how it goes on and what comes out.
+
+        Raises:
+            InputError: as `rankcheck.prove.run.prove`.
+        """
+        from rankcheck.terminal.proving import ProveDisplay
+
+        entry, shown = self.entry, ProveDisplay(written.stream)
+        shown.say(f"proving {entry.id} for {settings.seconds:g} s: {entry.title}")
+        with shown:
+            try:
+                plan: Plan = self.alone.ask((self.index, None, settings))
+            except Stopped as stopped:
+                raise InputError(
+                    f"{entry.id}: the search for its shapes {self._how(stopped)}"
+                ) from (stopped)
+            result = through(plan, self._attempt, settings, shown.progress)
+        left = file.leave(entry, result)
+        result = replace(result, left=None if left is None else shown_path(left))
+        shown.result(result.message, proved=bool(result.proved))
+        if keep:
+            path = file.keep(entry, result)
+            shown.say("  nothing to keep" if path is None else f"  kept in {shown_path(path)}")
+        return result
+
+    def _attempt(self, target: Target, settings: Settings) -> Outcome:
+        """What becomes of the claim at a shape; its process may be stopped there, or die."""
+        whole = self.limit and settings.seconds + self.limit
+        try:
+            outcome: Outcome = self.alone.ask((self.index, target, settings), None, whole)
+        except Stopped as stopped:
+            return Outcome(
+                target=target, reason=f"the proof {self._how(stopped)}", seconds=stopped.seconds
+            )
+        return outcome
+
+    def _how(self, stopped: Stopped) -> str:
+        return stopped.how([self.entry.file])
+
+
+def _warm() -> None:
+    import rankcheck.prove.prover  # noqa: F401 -- torch
+
+    check_canaries()
+
+
+def _prepare(
+    entries: Sequence[Entry], most: int, shape: Shape
+) -> Callable[[tuple[int, Target | None, Settings], Tell], Plan | Outcome]:
+    """Import the files; returns what answers two questions about the claim of a number.
+
+    Without a shape: its plan; with one, what becomes of the claim there.
+    """
+    claims = load_each(entries)
+    from rankcheck.prove.prover import Prover, check_claim
+
+    provers: dict[int, Prover] = {}
+
+    def answer(question: tuple[int, Target | None, Settings], tell: Tell) -> Plan | Outcome:
+        index, target, settings = question
+        if index not in provers:
+            claim = claims[index]
+            if isinstance(claim, BrokenClaim):
+                raise InputError(claim.problem)
+            check_claim(claim)
+            provers[index] = Prover(claim, most, shape)
+        prover = provers[index]
+        return prover.plan if target is None else prover.attempt(target, settings)
+
+    return answer

@@ -1,0 +1,217 @@
+"""Proves a claim at one shape: the proof, then its second check, then the controls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.kinds import FALSE
+from rankcheck.claims.variants import mutant
+from rankcheck.errors import InputError, InstallationError, short_of_memory
+from rankcheck.instances.scope import ScopeShape, Shapes
+from rankcheck.prove.proof import Proof
+from rankcheck.prove.range import Ranged, draws_entries, judged_again, prove_range
+from rankcheck.prove.result import Outcome, Plan
+from rankcheck.prove.settings import Settings, Unproved
+from rankcheck.prove.shapes import selected, targets
+from rankcheck.prove.target import Target
+
+__all__ = ["FaultError", "Prover", "check_claim"]
+
+
+class FaultError(InstallationError):
+    """The second checker refuses a proof, or a false statement is proved: no proof is trusted."""
+
+
+def prove_shape(claim: Claim, shape: ScopeShape, settings: Settings) -> Proof | Unproved:
+    """The engine; see `rankcheck.prove.algebra`."""
+    from rankcheck.prove import algebra  # type: ignore[attr-defined]
+
+    found: Proof | Unproved = algebra.prove_shape(claim, shape, settings)
+    return found
+
+
+def check(claim: Claim, proof: Proof, *, seed: int = 0) -> Any:
+    """The second checker; see `rankcheck.prove.checking`."""
+    from rankcheck.prove import checking  # type: ignore[attr-defined]
+
+    return checking.check(claim, proof, seed=seed)
+
+
+def controls(
+    claim: Claim, shape: ScopeShape, prove_one: Callable[[Claim], Proof | Unproved]
+) -> Mapping[str, str]:
+    """What becomes of the mutants at a shape; see `rankcheck.prove.controls`."""
+    from rankcheck.prove import controls as made  # type: ignore[attr-defined]
+
+    found: Mapping[str, str] = made.controls(claim, shape, prove_one)
+    return found
+
+
+def check_claim(claim: object) -> None:
+    """Refuse what is not a claim that can be proved.
+
+    Raises:
+        InputError: with the rule.
+    """
+    if not isinstance(claim, Claim):
+        raise InputError(
+            f"{claim!r:.80} is not a claim; prove takes what @conjecture or another decorator makes"
+        )
+    if claim.instances is None:
+        raise InputError(
+            f"{claim.id} is {claim.kind}, without instances; a proof is one of all instances of a "
+            "shape"
+        )
+    if claim.instances.recording is not None:
+        raise InputError(
+            f"{claim.id} is about a recorded experiment; its runs are recorded, and a proof is one "
+            "of all instances of a shape"
+        )
+    if claim.kind in FALSE:
+        raise InputError(
+            f"{claim.id} is declared as false; `rankcheck replay` proves that, and prove takes a "
+            "statement that may be true"
+        )
+
+
+class Prover:
+    """Proves a claim at its shapes.
+
+    Attributes:
+        plan: its shapes.
+
+    Raises:
+        InputError: if there is no such size or shape, or no shape at all.
+    """
+
+    def __init__(
+        self, claim: Claim, entries: int = 8, asked: Mapping[str, Sequence[int]] | None = None
+    ) -> None:
+        assert claim.instances is not None
+        self._claim = claim
+        if entries < 0:
+            raise InputError(f"received {entries} entries; a shape has 0 or more")
+        self._shapes: dict[tuple[int, ...], ScopeShape] = {}
+        whole = _plan(claim, entries)
+        known, scope = targets(claim, entries)
+        if not (draws_entries(claim.instances) or any(one.grids for one in scope.shapes)):
+            if asked:
+                raise InputError(
+                    f"{claim.id} is about integers alone and is proved over their whole range; "
+                    f"--shape {min(asked)} selects shapes of claims that have entries"
+                )
+            self.plan = replace(whole, targets=(Target(integers=()),), ranged=True)
+            return
+        self._shapes = {shape.integers: shape for shape in scope.shapes}
+        if not known:
+            raise InputError(_no_shape(claim, scope))
+        chosen = selected(claim, known, asked, entries)
+        self.plan = replace(whole, targets=tuple(chosen), complete=scope.complete)
+
+    def attempt(self, target: Target, settings: Settings) -> Outcome:
+        """Prove the claim at a shape.
+
+        Raises:
+            FaultError: if the second checker refuses the proof, or a false mutant is proved.
+        """
+        since = time.monotonic()
+        try:
+            done = self._ranged if self.plan.ranged else self._at_shape
+            outcome = done(target, settings)
+        except (InputError, InstallationError):
+            raise
+        except Exception as error:
+            if not short_of_memory(error):
+                raise
+            outcome = Outcome(target=target, reason="memory was short")
+        return replace(outcome, seconds=time.monotonic() - since)
+
+    def _at_shape(self, target: Target, settings: Settings) -> Outcome:
+        claim, shape = self._claim, self._shapes[target.integers]
+        until = time.monotonic() + settings.seconds
+        found = prove_shape(claim, shape, settings)
+        if not isinstance(found, Proof):
+            return _unproved(target, found)
+        proof = replace(found, sizes=dict(target.sizes))
+        checked = self._checked(lambda: check(claim, proof, seed=settings.seed), target)
+
+        def prove_one(variant: Claim) -> Proof | Unproved:
+            left = until - time.monotonic()
+            if left <= 0:
+                return Unproved("the seconds were spent")
+            return prove_shape(variant, shape, replace(settings, seconds=left))
+
+        try:
+            left = controls(claim, shape, prove_one)
+        except RuntimeError as error:
+            if type(error).__name__ != "ProvedFalseError":
+                raise
+            raise FaultError(f"{claim.id}, {Outcome(target=target).text}: {error}") from error
+        proof = replace(proof, controls=dict(left))
+        return Outcome(target=target, proof=proof, paths=proof.paths, checked=checked)
+
+    def _ranged(self, target: Target, settings: Settings) -> Outcome:
+        claim = self._claim
+        until = time.monotonic() + settings.seconds
+        found = prove_range(claim, settings)
+        if not isinstance(found, Ranged):
+            return _unproved(target, found)
+        checked = self._checked(lambda: judged_again(claim, found.proof), target)
+        left = {}
+        for name in claim.mutants:
+            rest = max(until - time.monotonic(), 1e-3)
+            other = prove_range(
+                mutant(claim, name), replace(settings, seconds=rest), most=found.seen
+            )
+            left[name] = "proved" if isinstance(other, Ranged) else other.control
+        proof = replace(found.proof, controls=left)
+        return Outcome(
+            target=target, proof=proof, paths=proof.paths, checked=checked, whole=found.whole
+        )
+
+    def _checked(self, again: Callable[[], object], target: Target) -> float:
+        """The seconds that the second checker takes.
+
+        Raises:
+            FaultError: if it refuses the proof.
+        """
+        since = time.monotonic()
+        try:
+            again()
+        except RuntimeError as error:
+            if type(error).__name__ != "UnsoundError":
+                raise
+            raise FaultError(
+                f"{self._claim.id}, {Outcome(target=target).text}: the second checker refuses the "
+                f"proof: {error}"
+            ) from error
+        return time.monotonic() - since
+
+
+def _plan(claim: Claim, entries: int) -> Plan:
+    return Plan(
+        claim=claim.id,
+        title=claim.title,
+        statement=claim.statement,
+        statement_sha256=claim.statement_hash,
+        file=shown_path(claim.file),
+        entries=entries,
+        targets=(),
+    )
+
+
+def _unproved(target: Target, found: Unproved) -> Outcome:
+    return Outcome(target=target, reason=found.reason, place=found.place, paths=found.paths)
+
+
+def _no_shape(claim: Claim, scope: Shapes) -> str:
+    """Why there is nothing to prove."""
+    if scope.failed:
+        return f"{claim.id}: its generator raised at every shape, first {next(iter(scope.failed))}"
+    more = f"{claim.id} has no shape of at most {scope.entries} entries"
+    return f"{more}; --entries N takes larger ones"

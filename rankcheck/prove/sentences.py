@@ -1,0 +1,192 @@
+"""Sentences on proofs, which claim no more than was proved. They end without a full stop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from rankcheck.claims.proved import METHODS
+from rankcheck.prove.proof import Proof
+
+__all__ = [
+    "NOTHING_ELSE",
+    "at",
+    "controls",
+    "counted",
+    "equation",
+    "grouped",
+    "open_mutants",
+    "sentence",
+    "shape_text",
+]
+
+#: Closes what is said of a claim.
+NOTHING_ELSE = "Nothing is said of other shapes"
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_FACTOR = re.compile(r"([a-z]+)(\d+)(?:\^(\d+))?")
+
+
+def grouped(number: int) -> str:
+    """A number with its digits in groups of three.
+
+    >>> grouped(2784)
+    '2 784'
+    """
+    return f"{number:,}".replace(",", " ")
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """So many of something.
+
+    >>> counted(1, "path"), counted(1632, "box", "boxes")
+    ('1 path', '1 632 boxes')
+    """
+    return f"{grouped(number)} {one if number == 1 else many or f'{one}s'}"
+
+
+def shape_text(
+    sizes: Mapping[str, int], integers: Sequence[int] = (), *, twin: bool = False
+) -> str:
+    """A shape in words.
+
+    Args:
+        twin: whether its sizes do not tell it from another shape; its integers then do.
+
+    >>> shape_text({"depth of net": 2, "width of net": 2})
+    'networks of depth 2, width 2'
+    >>> shape_text({"rows of A": 2, "columns of A": 3}, (2, 3, 1), twin=True)
+    'rows of A 2, columns of A 3 (drawn: 2, 3, 1)'
+    """
+    nets = [name.removeprefix("depth of ") for name in sizes if name.startswith("depth of ")]
+    nets = [name for name in nets if f"width of {name}" in sizes]
+    parts = []
+    if len(nets) == 1:
+        [net] = nets
+        deep, wide = f"depth of {net}", f"width of {net}"
+        parts.append(f"networks of depth {sizes[deep]}, width {sizes[wide]}")
+        sizes = {name: size for name, size in sizes.items() if name not in (deep, wide)}
+    parts += [f"{name} {size}" for name, size in sizes.items()]
+    drawn = f"drawn: {', '.join(map(str, integers))}" if integers else "its only shape"
+    if not parts:
+        return drawn
+    return ", ".join(parts) + (f" ({drawn})" if twin and integers else "")
+
+
+def equation(polynomial: str) -> str:
+    """The equation that a polynomial is zero, without a minus sign.
+
+    >>> equation("x0*x3 - x1*x2"), equation("x12^2 + 1/2*r0"), equation("-3*x0 + 4")
+    ('x₀x₃ = x₁x₂', 'x₁₂² + 1/2 r₀ = 0', '4 = 3 x₀')
+    """
+    terms = re.findall(r"([+-]?)\s*([^\s+-][^\s]*)", polynomial)
+    left = " + ".join(_monomial(text) for sign, text in terms if sign != "-")
+    right = " + ".join(_monomial(text) for sign, text in terms if sign == "-")
+    return f"{left or 0} = {right or 0}"
+
+
+def _monomial(text: str) -> str:
+    number, factors = "", ""
+    for part in text.split("*"):
+        if (found := _FACTOR.fullmatch(part)) is None:
+            number = part
+        else:
+            name, index, power = found.groups()
+            factors += name + index.translate(_SUBSCRIPTS)
+            factors += (power or "").translate(_SUPERSCRIPTS)
+    return f"{number} {factors}".strip() if number and factors else number + factors
+
+
+def sentence(proof: Proof, place: str, *, whole: bool = False) -> str:
+    """What is proved, at a shape or over a range.
+
+    Args:
+        place: the shape in words.
+        whole: of a range, whether it has all instances.
+    """
+    if proof.method == "range":
+        if whole:
+            return f"True for all {counted(proof.paths, 'instance')}: every choice of its integers"
+        return (
+            f"True for {counted(proof.paths, 'instance')}, those with the smallest integers; of "
+            "larger ones nothing is said"
+        )
+    ranges = " in their ranges" if any(entry.bounded for entry in proof.entries) else ""
+    if proof.slack != "0":
+        factor = 1 + Fraction(proof.slack)
+        said = f"lhs ≤ {_decimal(factor)} · rhs{_domain(proof)}"
+    elif proof.method == "boxes":
+        said = f"true{_domain(proof)}"
+    else:
+        said = f"true for all entries{ranges}"
+    boxes = _boxes(proof)
+    on = f"{counted(boxes, 'box', 'boxes')}, " if boxes else ""
+    every = "on its path" if proof.paths == 1 else f"on all {counted(proof.paths, 'path')}"
+    text = f"For {place}: {said}, {on}{every} through the body, boundaries included"
+    text += f" ({METHODS[proof.method]})"
+    if proof.exceptions:
+        text += f", except possibly where {' or '.join(map(equation, proof.exceptions))}"
+    return text
+
+
+def _domain(proof: Proof) -> str:
+    """The ranges of the entries, as a product."""
+    bounded = [(one.low, one.high) for one in proof.entries if one.bounded]
+    if not bounded:
+        return " for all entries"
+    powers: dict[tuple[str, str], int] = {}
+    for ends in bounded:
+        powers[ends] = powers.get(ends, 0) + 1
+    product = " × ".join(
+        f"[{low.replace('-', '−')}, {high.replace('-', '−')}]"
+        + (str(power).translate(_SUPERSCRIPTS) if power > 1 else "")
+        for (low, high), power in powers.items()
+    )
+    return f" on {product}"
+
+
+def _boxes(proof: Proof) -> int:
+    """How many boxes its certificates have."""
+    total = 0
+    for face in proof.faces:
+        for node in face.nodes:
+            for goal in getattr(node, "goals", ()):
+                total += getattr(goal.certificate, "boxes", 0)
+    return total
+
+
+def _decimal(value: Fraction) -> str:
+    """A rational as a decimal number if that is short and exact.
+
+    >>> _decimal(Fraction(1001, 1000)), _decimal(Fraction(4, 3))
+    ('1.001', '4/3')
+    """
+    text = f"{float(value):.12g}"
+    return text if Fraction(text) == value else str(value)
+
+
+def at(place: str) -> str:
+    """Where, in the middle of a sentence."""
+    return f"at {place}" if not place.startswith("networks") else f"for {place}"
+
+
+def open_mutants(proof: Proof) -> int:
+    """How many mutants are not proved at the shape."""
+    return sum(found != "proved" for found in proof.controls.values())
+
+
+def controls(proof: Proof) -> str:
+    """How much a proof at this shape says, by the mutants that cannot be proved there."""
+    total, left = len(proof.controls), open_mutants(proof)
+    where = "in this range" if proof.method == "range" else "at this shape"
+    if not total:
+        return f"The claim has no mutants, so nothing tells how much a proof {where} says"
+    if not left:
+        both = "Its mutant is" if total == 1 else f"All {total} mutants are"
+        return f"{both} proved {where}, too: this proof says little"
+    false = sum(found == "false" for found in proof.controls.values())
+    known = ""
+    if false:
+        known = " (false there)" if false == left else f" ({false} of them false there)"
+    return f"{left} of {total} mutants cannot be proved {where}{known}"

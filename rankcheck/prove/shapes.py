@@ -1,0 +1,98 @@
+"""The shapes at which a claim may be proved, with their sizes in words, selected by these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import torch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.errors import InputError
+from rankcheck.hunt.points import ShapedSource
+from rankcheck.instances.scope import Shapes, shapes
+from rankcheck.instances.source import Rejected
+from rankcheck.prove.target import Target
+from rankcheck.sharpen.sizes import named, sizes
+
+__all__ = ["known_sizes", "selected", "targets"]
+
+#: So many instances are drawn at a shape until one satisfies the hypotheses.
+DRAWS = 20
+#: A message names so many values of a size.
+NAMED = 12
+
+
+def targets(claim: Claim, entries: int) -> tuple[list[Target], Shapes]:
+    """All shapes of a claim with at most so many entries, the smallest first; and their scope."""
+    assert claim.instances is not None
+    scope = shapes(claim.instances, entries)
+    found = [(shape, known_sizes(claim, shape.integers)) for shape in scope.shapes]
+    alike: dict[tuple[tuple[str, int], ...], int] = {}
+    for _, known in found:
+        alike[tuple(known.items())] = alike.get(tuple(known.items()), 0) + 1
+    return [
+        Target(
+            integers=shape.integers,
+            sizes=known,
+            entries=shape.entries,
+            twin=alike[tuple(known.items())] > 1,
+        )
+        for shape, known in found
+    ], scope
+
+
+def known_sizes(claim: Claim, integers: tuple[int, ...]) -> dict[str, int]:
+    """The sizes of the instances of a shape by name; none where every instance is rejected.
+
+    These are those by which a sharpening groups shapes, and the rows and columns of matrices.
+    """
+    assert claim.instances is not None
+    for seed in range(DRAWS):
+        try:
+            instance = claim.instances(ShapedSource(integers, seed, None))
+        except Rejected:
+            continue
+        except Exception:  # a generator may raise on numbers in general position
+            return {}
+        matrices: dict[str, int] = {}
+        for name, part in zip(claim.names(len(instance)), instance, strict=False):
+            if isinstance(part, torch.Tensor) and part.ndim == 2 and part.is_floating_point():
+                matrices |= {f"rows of {name}": part.shape[0], f"columns of {name}": part.shape[1]}
+        return sizes(claim, instance, ()) | matrices
+    return {}
+
+
+def selected(
+    claim: Claim,
+    known: Sequence[Target],
+    asked: Mapping[str, Sequence[int]] | None,
+    entries: int,
+) -> list[Target]:
+    """The targets whose sizes are among those that are asked for; all of them by default.
+
+    `depth` stands for `depth of net`, as it does for a sharpening.
+
+    Raises:
+        InputError: if there is no size of that name, or no such shape.
+    """
+    chosen = list(known)
+    names = list(dict.fromkeys(size for one in known for size in one.sizes))
+    for name, values in (asked or {}).items():
+        if not values:
+            raise InputError(f"--shape {name}= names no value; it is one as in {name}=2,3")
+        size = named(names, name, f"--shape {name}")
+        fitting = [one for one in chosen if one.sizes.get(size) in values]
+        if not fitting:
+            there = _values(one.sizes[size] for one in chosen if size in one.sizes)
+            raise InputError(
+                f"--shape {name}={','.join(map(str, values))}: {claim.id} has no such shape of at "
+                f"most {entries} entries; there, {size} is {there} (--entries N takes larger ones)"
+            )
+        chosen = fitting
+    return chosen
+
+
+def _values(found: Iterable[int]) -> str:
+    values = sorted(set(found))
+    text = ", ".join(map(str, values[:NAMED]))
+    return f"{text}, …, {values[-1]}" if len(values) > NAMED else text or "nowhere known"

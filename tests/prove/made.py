@@ -1,0 +1,70 @@
+"""Proofs made by hand, and an engine that hands them out."""
+
+from __future__ import annotations
+
+from rankcheck.prove.proof import Entry, Face, Factors, Goal, Leaf, Proof, Ratio
+from rankcheck.prove.settings import Unproved
+
+
+def proof(shape=(), entries=1, **fields):
+    """A proof that says that 0 is at least 0, whatever the claim says."""
+    goal = Goal(
+        polynomial="0",
+        signs="0+",
+        certificate=Factors(scale="0"),
+        lhs=Ratio(num="x0"),
+        rhs=Ratio(num="x0"),
+    )
+    common = {
+        "integers": tuple(shape),
+        "sizes": {},
+        "entries": tuple(Entry(name=f"x{n}", low="-8", high="8") for n in range(entries)),
+        "method": "algebra",
+        "paths": 1,
+        "faces": (Face(nodes=(Leaf(outcome="asserted", goals=(goal,)),)),),
+    }
+    return Proof(**common | fields)
+
+
+class Engine:
+    """What `prove_shape`, `check` and `controls` are in a test, and what they were asked.
+
+    Attributes:
+        unproved: by the number of entries, why there is no proof.
+        left: what becomes of the mutants, by the number of entries.
+        refused: whether the second checker refuses what it is shown.
+    """
+
+    def __init__(self):
+        self.unproved: dict[int, Unproved | Exception] = {}
+        self.left: dict[int, dict[str, str]] = {}
+        self.refused: Exception | None = None
+        self.false: Exception | None = None
+        self.shapes: list[tuple[int, ...]] = []
+        self.seconds: list[float] = []
+        self.fields: dict[str, object] = {}
+
+    def prove_shape(self, claim, shape, settings):
+        self.shapes.append(shape.integers)
+        self.seconds.append(settings.seconds)
+        found = self.unproved.get(shape.entries)
+        if isinstance(found, BaseException):
+            raise found
+        return found or proof(shape.integers, shape.entries, **self.fields)
+
+    def check(self, claim, proof, *, seed=0):
+        if self.refused is not None:
+            raise self.refused
+
+    def controls(self, claim, shape, prove_one):
+        if self.false is not None:
+            raise self.false
+        return self.left.get(shape.entries, {})
+
+
+def install(monkeypatch) -> Engine:
+    """Put an engine in the place of the real one."""
+    engine = Engine()
+    for name in ("prove_shape", "check", "controls"):
+        monkeypatch.setattr(f"rankcheck.prove.prover.{name}", getattr(engine, name))
+    return engine

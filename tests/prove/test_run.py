@@ -1,0 +1,228 @@
+"""The shapes of a claim are gone through, and a proof is believed after its second check alone."""
+
+import dataclasses
+import itertools
+from pathlib import Path
+
+import pytest
+
+import rankcheck
+from rankcheck import leq
+from rankcheck.errors import InputError, InstallationError
+from rankcheck.instances.source import instances
+from rankcheck.prove import through as running
+from rankcheck.prove.file import Proofs
+from rankcheck.prove.range import UnsoundError
+from rankcheck.prove.settings import Settings, Unproved
+from rankcheck.prove.shapes import selected, targets
+
+
+@instances
+def boxes(source, *, rows=(1, 3)):
+    m = source.integer(*rows)
+    return source.tensor(m, source.integer(1, 2))
+
+
+@instances
+def pairs(source):
+    return source.tensor(source.choice((1, 2)), low=0.0, high=1.0), source.tensor(2)
+
+
+def body(A):
+    return leq(A.sum((-2, -1)), A.abs().sum((-2, -1)))
+
+
+@pytest.fixture
+def claim(declare):
+    return declare(body, boxes(), mutants={})
+
+
+def test_all_shapes_are_tried_the_smallest_first(claim, engine):
+    result = rankcheck.prove(claim, entries=4)
+    assert engine.shapes == [(1, 1), (1, 2), (2, 1), (3, 1), (2, 2)]
+    assert [one.target.entries for one in result.proved] == [4, 3, 2, 2, 1]
+    assert result.proofs[0].integers == (2, 2)
+    assert result.proofs[0].sizes == {"rows of A": 2, "columns of A": 2}
+
+
+def test_a_claim_proves_itself(claim, engine):
+    assert claim.prove(entries=1).proved
+
+
+def test_shapes_where_a_mutant_is_not_proved_come_first(claim, engine):
+    engine.left = {1: {"m": "open", "n": "false"}, 2: {"m": "proved", "n": "proved"}}
+    result = rankcheck.prove(claim, entries=2)
+    assert [one.target.entries for one in result.proved] == [1, 2, 2]
+    first, second, *_ = result.message.splitlines()[1:]
+    assert "2 of 2 mutants cannot be proved at this shape (1 of them false there)." in first
+    assert "All 2 mutants are proved at this shape, too: this proof says little." in second
+
+
+def test_shapes_are_selected_by_their_sizes(claim, engine):
+    rankcheck.prove(claim, shape={"rows": (2, 3), "columns of A": (1,)}, entries=6)
+    assert engine.shapes == [(2, 1), (3, 1)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ({"rows": (9,)}, r"--shape rows=9: .* at most 4 entries; there, rows of A is 1, 2, 3"),
+        ({"depth": (1,)}, r"no size of that name; its sizes are rows of A, columns of A"),
+        ({"rows": ()}, "names no value"),
+    ],
+)
+def test_shapes_that_do_not_exist(claim, engine, shape, said):
+    with pytest.raises(InputError, match=said):
+        rankcheck.prove(claim, shape=shape, entries=4)
+    assert engine.shapes == []
+
+
+def test_no_shape_is_small_enough(declare, engine):
+    with pytest.raises(InputError, match="has no shape of at most 2 entries; --entries N"):
+        rankcheck.prove(declare(body, pairs()), entries=2)
+
+
+def test_sizes_that_do_not_tell_shapes_apart(declare):
+    @instances
+    def flagged(source):
+        flag = source.choice((0.0, 1.0))
+        return flag * source.tensor(2)
+
+    claim = declare(lambda x: leq(x, 9), flagged())
+    found, _ = targets(claim, 2)
+    assert [one.twin for one in found] == [True, True]
+    assert len(selected(claim, found, {"entries": (2,)}, 2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"kind": "refuted"}, "is declared as false"),
+        ({"kind": "cited", "instances": None}, "is cited, without instances"),
+    ],
+)
+def test_claims_that_are_not_proved(claim, engine, changes, said):
+    with pytest.raises(InputError, match=said):
+        rankcheck.prove(dataclasses.replace(claim, **changes))
+
+
+def test_what_is_no_claim():
+    with pytest.raises(InputError, match="is not a claim; prove takes"):
+        rankcheck.prove(body)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"seconds": 0}, "positive, finite number of seconds"),
+        ({"seconds": float("inf")}, "positive, finite number of seconds"),
+        ({"slack": -1}, "it is positive"),
+        ({"slack": "some"}, "it is a number"),
+        ({"entries": -1}, "a shape has 0 or more"),
+    ],
+)
+def test_settings_out_of_range(claim, engine, settings, said):
+    with pytest.raises(InputError, match=said):
+        rankcheck.prove(claim, **settings)
+
+
+def test_a_proof_that_the_second_checker_refuses_is_never_shown(claim, engine):
+    engine.refused = UnsoundError("node 3: no")
+    with pytest.raises(InstallationError, match=r"rows of A 1, .*the second checker refuses"):
+        rankcheck.prove(claim)
+
+
+def test_a_false_mutant_that_is_proved_stops_the_run(claim, engine):
+    engine.false = type("ProvedFalseError", (RuntimeError,), {})("the mutant 'm'")
+    with pytest.raises(InstallationError, match="rows of A 1, columns of A 1: the mutant 'm'"):
+        rankcheck.prove(claim)
+
+
+def test_what_is_not_proved_is_said_with_its_place(claim, engine):
+    engine.unproved = {
+        1: Unproved("exp has no exact form", place="mine.py:7"),
+        2: Unproved("more than 4096 paths", paths=4096),
+    }
+    result = rankcheck.prove(claim, entries=3)
+    assert result.message.splitlines()[0] == (
+        "t.made-up: proved at 1 of 4 shapes of at most 3 entries (exact algebra: 1)"
+    )
+    assert (
+        "  Not proved at rows of A 1, columns of A 1: exp has no exact form (mine.py:7)."
+    ) in result.message
+    assert (
+        "  Not proved at rows of A 1, columns of A 2 and 1 other shape: more than 4096 paths, "
+        "after 4 096 paths."
+    ) in result.message
+
+
+def test_nothing_is_proved(claim, engine):
+    engine.unproved = dict.fromkeys(range(9), Unproved("no"))
+    result = rankcheck.prove(claim, entries=1)
+    assert result.proved == ()
+    assert "proved at none of 1 shape of at most 1 entry; that says nothing against it" in str(
+        result
+    )
+    assert "Nothing is said of other shapes" not in str(result)
+    assert result.left is None
+
+
+def test_memory_ends_a_shape_and_not_the_run(claim, engine):
+    engine.unproved = {1: MemoryError()}
+    result = rankcheck.prove(claim, entries=2)
+    assert [one.reason for one in result.outcomes] == ["memory was short", "", ""]
+
+
+def test_the_seconds_end_the_run(claim, engine, monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr(running.time, "monotonic", lambda: float(next(clock)))
+    result = rankcheck.prove(claim, entries=4, seconds=6.0)
+    assert 0 < len(result.outcomes) < 5
+    assert "not tried: the seconds were spent" in result.message
+    assert max(engine.seconds) == 1.5  # of several shapes one has a quarter
+    engine.seconds.clear()
+    rankcheck.prove(claim, shape={"rows": (1,), "columns": (1,)}, seconds=6.0)
+    assert max(engine.seconds) > 1.5
+
+
+def test_ctrl_c_leaves_what_was_proved(claim, engine):
+    engine.unproved = {3: KeyboardInterrupt()}
+    result = rankcheck.prove(claim, entries=4)
+    assert (result.interrupted, len(result.proved)) == (True, 3)
+    assert "2 shapes not tried: interrupted" in result.message
+
+
+def test_somebody_is_told(claim, engine):
+    states = []
+    rankcheck.prove(claim, entries=2, progress=states.append)
+    assert [(one.done, one.shapes, one.proved) for one in states] == [
+        (0, 3, 0),
+        (1, 3, 1),
+        (2, 3, 2),
+    ]
+    assert states[0].doing == "rows of A 1, columns of A 1"
+
+
+def test_proofs_are_left_and_read(claim, engine):
+    result = rankcheck.prove(claim, entries=2)
+    assert result.left == ".rankcheck/proofs/t.made-up.json"
+    found = Proofs.read(Path(result.left))
+    assert found.shapes == {"algebra": 3}
+    assert len(found.proofs) == 3
+
+
+def test_json_has_what_the_text_says(claim, engine):
+    engine.unproved = {1: Unproved("no", paths=2)}
+    data = rankcheck.prove(claim, entries=2, seed=3).to_json()
+    assert (data["schema"], data["claim"], data["proved"], data["shapes"]) == (1, "t.made-up", 2, 3)
+    assert data["outcomes"][0]["reason"] == "no"
+    assert data["outcomes"][0]["method"] is None
+    assert data["outcomes"][1]["method"] == "algebra"
+    assert data["outcomes"][1]["sentence"] in data["message"]
+
+
+def test_slack_is_exact(claim, engine):
+    assert Settings(slack=None).slack is None
+    engine.fields = {"slack": "1/1000"}
+    text = rankcheck.prove(claim, entries=1, slack=0.001).message
+    assert "For rows of A 1, columns of A 1: lhs ≤ 1.001 · rhs for all entries" in text
