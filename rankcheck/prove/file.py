@@ -191,13 +191,17 @@ def keep(claim: Named, result: Result) -> Path | None:
 
 
 def _joined(before: Proofs, new: Proofs) -> Proofs:
-    """New proofs and those before, and the larger count of shapes: no shape counts twice."""
+    """New proofs and those before. Of the shapes without a full proof none counts twice."""
     known = {one.proof.integers for one in new.proofs}
     others = [one for one in before.proofs if one.proof.integers not in known]
-    kept = _chosen([*new.proofs, *others], MOST, BYTES)
-    more = max(before, new, key=lambda one: sum(one.shapes.values()))
-    largest = max(before.largest, new.largest, key=lambda one: one.entries)
-    return replace(new, proofs=kept, shapes=more.shapes, largest=largest)
+    union = [*new.proofs, *others]
+    counts = [before.shapes, new.shapes, Counter[str](one.proof.method for one in union)]
+    return replace(
+        new,
+        proofs=_chosen(union, MOST, BYTES),
+        shapes=dict(max(counts, key=lambda shapes: sum(shapes.values()))),
+        largest=max(before.largest, new.largest, key=lambda one: one.entries),
+    )
 
 
 def _proofs(claim: Named, result: Result, most: int, size: int, folder: Path) -> Proofs:

@@ -13,6 +13,7 @@ from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.variants import mutant
 from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.instances.scope import ScopeShape, Shapes
+from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.range import Ranged, draws_entries, judged_again, prove_range
 from rankcheck.prove.result import Outcome, Plan
@@ -22,17 +23,12 @@ from rankcheck.prove.target import Target
 
 __all__ = ["FaultError", "Prover", "check_claim"]
 
+#: A mutant is given so many times the seconds of the proof, and these at least.
+TIMES, LEAST = 5.0, 1.0
+
 
 class FaultError(InstallationError):
     """The second checker refuses a proof, or a false statement is proved: no proof is trusted."""
-
-
-def prove_shape(claim: Claim, shape: ScopeShape, settings: Settings) -> Proof | Unproved:
-    """The engine; see `rankcheck.prove.algebra`."""
-    from rankcheck.prove import algebra  # type: ignore[attr-defined]
-
-    found: Proof | Unproved = algebra.prove_shape(claim, shape, settings)
-    return found
 
 
 def check(claim: Claim, proof: Proof, *, seed: int = 0) -> Any:
@@ -141,10 +137,9 @@ class Prover:
         checked = self._checked(lambda: check(claim, proof, seed=settings.seed), target)
 
         def prove_one(variant: Claim) -> Proof | Unproved:
-            left = until - time.monotonic()
-            if left <= 0:
-                return Unproved("the seconds were spent")
-            return prove_shape(variant, shape, replace(settings, seconds=left))
+            rest = max(until - time.monotonic(), LEAST)
+            enough = max(TIMES * found.seconds, LEAST)
+            return prove_shape(variant, shape, replace(settings, seconds=min(rest, enough)))
 
         try:
             left = controls(claim, shape, prove_one)

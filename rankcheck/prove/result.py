@@ -245,7 +245,11 @@ class Result:
             others = f" and {counted(more, 'other shape')}" if more else ""
             there = "" if self.plan.ranged else f" {at(first.text)}{others}"
             code = f" ({place})" if place else ""
-            paths = f", after {counted(first.paths, 'path')}" if first.paths else ""
+            paths = (
+                f", after {counted(first.paths, 'path')}"
+                if first.paths and "path" not in reason
+                else ""
+            )
             lines.append(f"  Not proved{there}: {reason}{code}{paths}.")
         if len(reasons) > REASONS:
             lines.append(f"  Not proved for {counted(len(reasons) - REASONS, 'other reason')}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -23,22 +24,24 @@ NAMED = 12
 
 
 def targets(claim: Claim, entries: int) -> tuple[list[Target], Shapes]:
-    """All shapes of a claim with at most so many entries, the smallest first; and their scope."""
+    """All shapes of a claim with at most so many entries; and their scope.
+
+    First comes the smallest shape of each size, then the second ones, and so on: many shapes differ
+    in what a person would not call a size.
+    """
     assert claim.instances is not None
     scope = shapes(claim.instances, entries)
-    found = [(shape, known_sizes(claim, shape.integers)) for shape in scope.shapes]
-    alike: dict[tuple[tuple[str, int], ...], int] = {}
-    for _, known in found:
-        alike[tuple(known.items())] = alike.get(tuple(known.items()), 0) + 1
-    return [
-        Target(
-            integers=shape.integers,
-            sizes=known,
-            entries=shape.entries,
-            twin=alike[tuple(known.items())] > 1,
-        )
-        for shape, known in found
-    ], scope
+    alike: dict[tuple[tuple[str, int], ...], list[Target]] = {}
+    for shape in scope.shapes:  # the smallest first
+        known = known_sizes(claim, shape.integers)
+        target = Target(integers=shape.integers, sizes=known, entries=shape.entries)
+        alike.setdefault(tuple(known.items()), []).append(target)
+    ranked = [
+        (rank, target.entries, target.integers, replace(target, twin=len(group) > 1))
+        for group in alike.values()
+        for rank, target in enumerate(group)
+    ]
+    return [target for *_, target in sorted(ranked, key=lambda one: one[:3])], scope
 
 
 def known_sizes(claim: Claim, integers: tuple[int, ...]) -> dict[str, int]:

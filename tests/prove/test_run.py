@@ -82,6 +82,15 @@ def test_no_shape_is_small_enough(declare, engine):
         rankcheck.prove(declare(body, pairs()), entries=2)
 
 
+def test_the_smallest_shape_of_each_size_comes_first(declare, engine):
+    @instances
+    def flagged(source):
+        return source.choice((0.0, 1.0)) * source.tensor(source.integer(1, 2))
+
+    rankcheck.prove(declare(lambda x: leq(x, 9), flagged()), entries=2)
+    assert engine.shapes == [(0, 1), (0, 2), (1, 1), (1, 2)]
+
+
 def test_sizes_that_do_not_tell_shapes_apart(declare):
     @instances
     def flagged(source):
@@ -151,8 +160,7 @@ def test_what_is_not_proved_is_said_with_its_place(claim, engine):
         "  Not proved at rows of A 1, columns of A 1: exp has no exact form (mine.py:7)."
     ) in result.message
     assert (
-        "  Not proved at rows of A 1, columns of A 2 and 1 other shape: more than 4096 paths, "
-        "after 4 096 paths."
+        "  Not proved at rows of A 1, columns of A 2 and 1 other shape: more than 4096 paths."
     ) in result.message
 
 
@@ -213,6 +221,7 @@ def test_proofs_are_left_and_read(claim, engine):
 
 def test_json_has_what_the_text_says(claim, engine):
     engine.unproved = {1: Unproved("no", paths=2)}
+    assert ": no, after 2 paths." in rankcheck.prove(claim, entries=1).message
     data = rankcheck.prove(claim, entries=2, seed=3).to_json()
     assert (data["schema"], data["claim"], data["proved"], data["shapes"]) == (1, "t.made-up", 2, 3)
     assert data["outcomes"][0]["reason"] == "no"

@@ -1,0 +1,142 @@
+"""The file of proofs: it keeps those that say most, and notices what is not its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rankcheck
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
+from rankcheck.prove import file
+from rankcheck.prove.file import FORM, Kept, ProofError, Proofs, keep
+from rankcheck.prove.result import Outcome, weight
+from rankcheck.prove.settings import Unproved
+from rankcheck.prove.target import Target
+
+from .made import proof
+
+BODY = '''
+@conjecture("t.squares", instances=vectors(), mutants={"less": {"by": 1}})
+def test_squares(x, *, by=0):
+    """A sum of squares is not negative."""
+    return leq(0 * x.sum(-1) + by, (x * x).sum(-1))
+'''
+VECTORS = """
+@instances
+def vectors(source):
+    return source.tensor(source.integer(1, 6))
+"""
+
+
+@pytest.fixture
+def claim(mine, engine):
+    mine(VECTORS, BODY)
+    [claim] = load(select(["mine.py"]))
+    return claim
+
+
+def test_what_is_kept_is_read_again(claim, engine):
+    engine.left = {2: {"less": "false"}}
+    result = rankcheck.prove(claim, entries=6)
+    path = keep(claim, result)
+    assert path == Path("proofs/t.squares.json").resolve()
+    found = Proofs.of(claim)
+    assert [one.entries for one in found.proofs] == [2, 6, 5, 4]  # at most four
+    assert found.proofs[0].proof == result.proofs[0]
+    assert dict(found.shapes) == {"algebra": 6}
+    facts = found.facts()
+    assert (facts.number, facts.at, facts.entries) == (6, "entries of x 2", 2)
+    assert (facts.largest, facts.open, facts.mutants) == ("entries of x 6", 1, 1)
+    assert facts.short == "6 (1/1)"
+    assert facts.sentence == result.proved[0].sentence
+    assert (found.file, found.path) == ("../mine.py", "")
+
+
+def test_a_later_run_adds_and_loses_nothing(claim, engine):
+    keep(claim, rankcheck.prove(claim, entries=3))
+    engine.left = {5: {"less": "open"}}
+    keep(claim, rankcheck.prove(claim, shape={"entries": (5,)}))
+    found = Proofs.of(claim)
+    assert [one.entries for one in found.proofs] == [5, 3, 2, 1]
+    assert (dict(found.shapes), found.largest.entries) == ({"algebra": 4}, 5)
+
+
+def test_proofs_of_another_text_make_way(claim, engine, mine):
+    keep(claim, rankcheck.prove(claim, entries=3))
+    mine(VECTORS, BODY.replace("A sum of", "The sum of"))
+    [changed] = load(select(["mine.py"]))
+    assert Proofs.of(changed).statement_sha256 != changed.statement_hash
+    keep(changed, rankcheck.prove(changed, entries=1))
+    assert [one.entries for one in Proofs.of(changed).proofs] == [1]
+
+
+def test_nothing_is_kept_of_nothing(claim, engine):
+    engine.unproved = dict.fromkeys(range(9), Unproved("no"))
+    result = rankcheck.prove(claim, entries=2)
+    assert keep(claim, result) is None
+    assert file.leave(claim, result) is None
+    assert not Path("proofs").exists()
+
+
+def test_what_is_large_is_left_out(claim, engine, monkeypatch):
+    result = rankcheck.prove(claim, entries=4)
+    sizes = [file._bytes([Kept(proof=one, text="", entries=1)]) for one in result.proofs]
+    monkeypatch.setattr(file, "BYTES", sizes[0] + sizes[1] + 100)
+    keep(claim, result)
+    assert [one.entries for one in Proofs.of(claim).proofs] == [4, 3]
+    monkeypatch.setattr(file, "BYTES", 10)
+    Path("proofs/t.squares.json").unlink()
+    keep(claim, result)
+    assert [one.entries for one in Proofs.of(claim).proofs] == [1]  # one at least
+
+
+def changed(path, **fields):
+    """The file with other fields, and the checksum of these."""
+    data = json.loads(path.read_text("utf-8"))
+    del data["sha256"]
+    FORM.write(path, data | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"proofs": []}, "it has no proof"),
+        ({"shapes": {"algebra": 1}}, "it has more proofs than shapes"),
+        ({"shapes": {"guess": 9}}, "'guess' is no way to prove"),
+        ({"claim": "../t"}, "the id of a claim is lower-case"),
+        ({"schema": 9}, "of schema 9; this version reads schema 1"),
+        ({"more": 1}, "more is unknown"),
+        ({"claim": "t.other"}, "has the proofs of t.other, not of t.squares"),
+    ],
+)
+def test_files_that_are_none(claim, engine, fields, said):
+    path = keep(claim, rankcheck.prove(claim, entries=2))
+    changed(path, **fields)
+    with pytest.raises(ProofError, match=said):
+        Proofs.of(claim)
+
+
+def test_a_file_that_was_changed(claim, engine):
+    path = keep(claim, rankcheck.prove(claim, entries=2))
+    path.write_text(path.read_text("utf-8").replace('"entries": 2', '"entries": 3'), "utf-8")
+    with pytest.raises(ProofError, match="has been changed since it was written"):
+        Proofs.of(claim)
+
+
+def test_no_file_is_no_proof(claim):
+    assert Proofs.of(claim) is None
+
+
+def test_one_outcome_weighs_more_than_another():
+    def outcome(entries, **fields):
+        return Outcome(target=Target(integers=(), entries=entries), proof=proof(**fields))
+
+    ordered = [
+        outcome(1, controls={"m": "open"}),
+        outcome(9),
+        outcome(8),
+        outcome(9, exceptions=("x0",)),
+        outcome(9, slack="1/10"),
+    ]
+    assert sorted(ordered, key=weight, reverse=True) == ordered
