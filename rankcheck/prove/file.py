@@ -195,13 +195,18 @@ def _joined(before: Proofs, new: Proofs) -> Proofs:
     known = {one.proof.integers for one in new.proofs}
     others = [one for one in before.proofs if one.proof.integers not in known]
     union = [*new.proofs, *others]
-    counts = [before.shapes, new.shapes, Counter[str](one.proof.method for one in union)]
+    full: Mapping[str, int] = Counter(one.proof.method for one in union)
+    counts = [before.shapes, new.shapes, full]
     return replace(
         new,
         proofs=_chosen(union, MOST, BYTES),
-        shapes=dict(max(counts, key=lambda shapes: sum(shapes.values()))),
+        shapes=dict(max(counts, key=_total)),
         largest=max(before.largest, new.largest, key=lambda one: one.entries),
     )
+
+
+def _total(shapes: Mapping[str, int]) -> int:
+    return sum(shapes.values())
 
 
 def _proofs(claim: Named, result: Result, most: int, size: int, folder: Path) -> Proofs:
