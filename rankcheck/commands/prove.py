@@ -24,6 +24,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -87,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--slack",
         metavar="E",
-        type=slack_of,
+        type=_slack,
         help="prove lhs <= (1 + E) rhs, on boxes where algebra does not prove lhs <= rhs",
     )
     add_seed(parser)
@@ -99,6 +100,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default 60)",
     )
     add_json(parser, "the result")
+
+
+def _slack(text: str) -> Fraction | None:
+    try:
+        return slack_of(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _shape(text: str) -> tuple[str, tuple[int, ...]]:

@@ -196,11 +196,11 @@ def _joined(before: Proofs, new: Proofs) -> Proofs:
     others = [one for one in before.proofs if one.proof.integers not in known]
     union = [*new.proofs, *others]
     full: Mapping[str, int] = Counter(one.proof.method for one in union)
-    counts = [before.shapes, new.shapes, full]
+    most = max([before.shapes, new.shapes, full], key=_total)
     return replace(
         new,
         proofs=_chosen(union, MOST, BYTES),
-        shapes=dict(max(counts, key=_total)),
+        shapes=dict(most),
         largest=max(before.largest, new.largest, key=lambda one: one.entries),
     )
 

@@ -36,7 +36,9 @@ class ProveDisplay(Display):
         from rich.text import Text
 
         line = f"importing, {self.seconds:.0f} s" if self.state is None else state_line(self.state)
-        return Text(readable(line, self.stream), style="bold", no_wrap=True, overflow="ellipsis")
+        text = Text(readable(line, self.stream), style="bold")
+        text.truncate(self.console.width, overflow="ellipsis")
+        return text
 
     def result(self, message: str, *, proved: bool) -> None:
         """Print what is said of a claim; on a terminal in lines that fit."""

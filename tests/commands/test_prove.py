@@ -1,0 +1,189 @@
+"""What `rankcheck prove` prints, writes, leaves and keeps, and what it ends with."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rankcheck.parallel import executors
+from rankcheck.parallel.executors import Unfinished
+from rankcheck.prove.range import UnsoundError
+from rankcheck.prove.settings import Unproved
+from tests.prove.made import install
+
+VECTORS = """
+@instances
+def vectors(source):
+    return source.tensor(source.integer(1, 6))
+
+@instances
+def integers(source, *, n=(1, 4)):
+    return source.integer(*n)
+"""
+
+
+def claim(name, family="vectors()", options=""):
+    return f'''
+@conjecture("t.{name}", instances={family}, {options})
+def test_{name}(x):
+    """A square is not negative."""
+    return leq(0 * x, x * x)
+'''
+
+
+CITED = '''
+@cited("t.cited", paper("rank", "Thm. 1"), reason="long")
+def test_cited():
+    """It is cited."""
+'''
+CLAIMS = (VECTORS, claim("squares"), claim("whole", "integers()"))
+
+
+@pytest.fixture
+def engine(mine, monkeypatch):
+    """The engine of the tests, and a file with a claim of vectors and one of integers."""
+    mine(*CLAIMS)
+    return install(monkeypatch)
+
+
+def test_a_pipe_and_json_say_the_same(engine, command):
+    code, out, err = command("prove", "mine.py::test_squares", "--entries", 2, "--json", "a.json")
+    assert (code, err) == (0, "")
+    first, answer, *others = out.splitlines()
+    assert first == "proving t.squares for 20 s: A square is not negative"
+    assert answer == "t.squares: proved at 2 of 2 shapes of at most 2 entries (exact algebra: 2)"
+    assert others[-1].startswith("  proofs: .rankcheck/proofs/t.squares.json")
+    [data] = json.loads(Path("a.json").read_text("utf-8"))["proved"]
+    assert data["message"] in out
+    assert [one["sizes"] for one in data["outcomes"]] == [{"entries of x": 1}, {"entries of x": 2}]
+    again = command("prove", "mine.py::test_squares", "--entries", 2, "--json", "a.json")
+    assert again[0] == 0  # a result is replaced
+    code, out, err = command("prove", "mine.py::test_squares", "--entries", 1, "--json", "-")
+    assert json.loads(out)["proved"][0]["claim"] == "t.squares"
+    assert "t.squares: proved at 1 of 1 shape" in err
+
+
+def test_several_claims_of_which_one_is_not_proved(engine, command):
+    engine.unproved = dict.fromkeys(range(9), Unproved("no", place="mine.py:9"))
+    code, out, _ = command("prove", "mine.py")
+    assert code == 3
+    assert "t.squares: proved at none of 6 shapes" in out
+    assert "Not proved at entries of x 1 and 5 other shapes: no (mine.py:9)." in out
+    assert "True for all 4 instances: every choice of its integers." in out
+
+
+def test_shapes_are_asked_for(engine, command):
+    code, *_ = command("prove", "mine.py::test_squares", "--shape", "entries=2,3")
+    assert (code, engine.shapes) == (0, [(2,), (3,)])
+    engine.shapes.clear()
+    twice = ("--shape", "entries of x=2", "--shape", "entries of x=5")
+    assert command("prove", "mine.py::test_squares", *twice)[0] == 0
+    assert engine.shapes == [(2,), (5,)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--shape", "depth"], "it is NAME=N,… as in depth=2,3"),
+        (["--shape", "depth=two"], "it is NAME=N,… as in depth=2,3"),
+        (["--shape", "depth=2"], "--shape depth: an instance has no size of that name"),
+        (["--shape", "entries=9"], "no such shape of at most 8 entries; there, entries of x is 1,"),
+        (["--seconds", "0"], "positive, finite number of seconds"),
+        (["--slack", "some"], "slack is 'some'; it is a number"),
+        (["--slack", "-1"], "slack is -1; it is positive"),
+        (["--entries", "0"], "t.squares has no shape of at most 0 entries"),
+        (["--json", "mine.py"], "and this is a Python file"),
+    ],
+)
+def test_wrong_input_is_one_line(engine, command, arguments, said):
+    code, _, err = command("prove", "mine.py::test_squares", *arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert said in err
+    assert engine.shapes == []
+
+
+def test_claims_about_experiments_are_refused(command):
+    code, _, err = command("prove", "rank.figure-1")
+    assert code == 2
+    assert "is about a recorded experiment" in err
+
+
+def test_a_claim_that_is_refused_does_not_stop_the_others(command, engine, mine):
+    mine(*CLAIMS, CITED)
+    code, out, err = command("prove", "mine.py", "--entries", 1)
+    assert code == 2
+    assert "t.cited is cited, without instances" in err
+    assert "t.squares: proved at 1" in out
+    assert "t.whole: proved" in out
+
+
+def test_proofs_are_kept_beside_the_claim(engine, command):
+    code, out, _ = command("prove", "mine.py", "--entries", 2, "--keep")
+    assert code == 0
+    assert "  kept in proofs/t.squares.json" in out
+    assert "  kept in proofs/t.whole.json" in out
+    assert Path(".rankcheck/proofs/t.squares.json").exists()
+    engine.unproved = dict.fromkeys(range(9), Unproved("no"))
+    assert "  nothing to keep" in command("prove", "mine.py::test_squares", "--keep")[1]
+    assert Path("proofs/t.squares.json").exists()
+
+
+def test_a_refused_proof_is_never_shown(engine, command):
+    engine.refused = UnsoundError("node 3: no")
+    code, out, err = command("prove", "mine.py::test_squares", "--json", "a.json")
+    assert code == 4
+    assert "t.squares, entries of x 1: the second checker refuses the proof: node 3: no" in err
+    assert "true for all" not in out
+    assert not Path("a.json").exists()
+    assert not Path(".rankcheck/proofs").exists()
+
+
+def test_a_false_mutant_that_is_proved_ends_with_four(engine, command):
+    engine.false = type("ProvedFalseError", (RuntimeError,), {})("the mutant 'm' is proved")
+    code, _, err = command("prove", "mine.py::test_squares")
+    assert code == 4
+    assert "t.squares, entries of x 1: the mutant 'm' is proved" in err
+
+
+def test_ctrl_c_tells_what_was_proved(engine, command):
+    engine.unproved = {3: KeyboardInterrupt()}
+    code, out, err = command("prove", "mine.py", "--json", "a.json")
+    assert code == 130
+    assert "t.squares: proved at 2 of 6 shapes" in out
+    assert "4 shapes not tried: interrupted" in out
+    assert "t.whole" not in out
+    assert "interrupted" in err
+    assert len(json.loads(Path("a.json").read_text("utf-8"))["proved"]) == 1
+
+
+@pytest.mark.parametrize(
+    "end", [("did not end within 9 s", 9.0), ("lost its process (SIGKILL, out of memory?)",)]
+)
+def test_a_process_that_is_lost_at_a_shape(engine, command, monkeypatch, end):
+    class Lost(executors.Inline):
+        """A worker process that is stopped, or killed, at two entries."""
+
+        def __init__(self, work, workers):
+            super().__init__(work)
+
+        def run(self, tasks, *options):
+            for task in tasks:
+                _, target, _ = task
+                if target is not None and target.entries == 2:
+                    yield Unfinished(task, *end)
+                else:
+                    yield from super().run([task], *options)
+
+    monkeypatch.setattr(executors, "Processes", Lost)
+    code, out, _ = command("prove", "mine.py::test_squares", "--entries", 3, "--limit", 9)
+    assert code == 0
+    assert "t.squares: proved at 2 of 3 shapes" in out
+    assert f"Not proved at entries of x 2: the proof {end[0]}" in out
+
+
+@pytest.mark.slow
+def test_in_a_process_of_its_own(mine, command):
+    mine(*CLAIMS)
+    code, out, _ = command("prove", "mine.py::test_whole", "--limit", 60)
+    assert code == 0
+    assert "True for all 4 instances" in out
