@@ -174,7 +174,8 @@ class Relation:
             return replace(self, rhs=self.rhs - by * self.rhs.abs())
         size = self.size
         if self.scale is not None:
-            size = torch.maximum(size, torch.as_tensor(self.scale).abs())
+            scale = self.scale if is_ball(self.scale) else torch.as_tensor(self.scale)
+            size = torch.maximum(size, scale.abs())
         return replace(self, rhs=self.rhs + by * size)
 
     def over(self, batch: tuple[int, ...]) -> Relation:

@@ -121,6 +121,13 @@ def test_a_constant_relation_takes_the_batch_axes():
     assert constant.lhs.shape == constant.rhs.shape == (4,)
 
 
+def test_derived_mutants_of_balls():
+    one = BallArray.exact([1, 0])
+    moved = eq(one, one, scale=BallArray.exact(2)).strengthened().rhs
+    assert (moved - one).upper().tolist() == [Fraction(1, 25)] * 2
+    assert eq(one, one, scale=array(1.0)).strengthened().rhs.upper()[1] == Fraction(1, 50)
+
+
 def test_derived_mutants():
     stronger = leq(array(1.0, 0.97), array(1.0, 1.0)).strengthened()
     assert (stronger.excess > stronger.tolerance).tolist() == [True, False]
