@@ -1,6 +1,7 @@
 """Exact algebra: rational functions of the entries of an instance, as numbers inside ball arrays.
 
 What lives here: polynomials and what is known of their signs, rational functions that ask for
-signs, roots and logarithms as formal variables, linear algebra over them.
+signs, roots and logarithms as formal variables, linear algebra over them; and values of rational
+functions at random points modulo primes, which decide nothing and prove nothing.
 May import: `balls` and what is below.
 """

@@ -29,74 +29,26 @@ from typing import Any, ClassVar
 from flint import arb, fmpq
 
 from rankcheck.algebra.points import Points
+from rankcheck.algebra.sizes import (
+    ONE,
+    UP,
+    Atom,
+    Power,
+    ceil_log,
+    log_sum,
+    multiple,
+    of_atoms,
+    times,
+)
 from rankcheck.balls import numbers
 from rankcheck.balls.formal import Formal, NoBallForm
 from rankcheck.balls.numbers import ZERO, unknown
 from rankcheck.text import short_text
 
-__all__ = ["Atom", "Modular", "Power", "ceil_log", "log_sum", "number", "of_atoms", "times"]
+__all__ = ["BALL", "Modular", "number"]
 
-#: Logarithms are made larger by so much for the rounding errors of a sum or product, relatively;
-#: and absolutely by ABSOLUTE for that of a logarithm of a number near 1.
-UP = 1 + 2.0**-48
-ABSOLUTE = 2.0**-40
 #: What made a number that was a ball before it met the entries.
 BALL = "a constant that is known as a ball"
-
-
-class Atom:
-    """A polynomial that was divided by.
-
-    Attributes:
-        degree, bits: bounds of its degree and of the logarithm of the sum of its coefficients.
-    """
-
-    __slots__ = ("bits", "degree")
-
-    def __init__(self, degree: int, bits: float) -> None:
-        self.degree, self.bits = degree, bits
-
-
-#: A product of atoms, by their powers.
-Power = Mapping[Atom, int]
-_ONE: Power = {}
-
-
-def log_sum(a: float, b: float) -> float:
-    """The logarithm of the sum of two numbers with these binary logarithms, or a little more."""
-    low, high = (a, b) if a < b else (b, a)
-    return (high + math.log2(1 + 2.0 ** (low - high))) * UP + ABSOLUTE
-
-
-def ceil_log(n: int) -> int:
-    """The logarithm of the absolute value of an integer, rounded up; 0 for 0."""
-    return (abs(n) - 1).bit_length() if n else 0
-
-
-def times(a: Power, b: Power) -> Power:
-    if not b:
-        return a
-    product = dict(a)
-    for atom, power in b.items():
-        product[atom] = product.get(atom, 0) + power
-    return product
-
-
-def _multiple(a: Power, b: Power) -> Power:
-    """The least common multiple."""
-    if not b:
-        return a
-    return {**a, **{atom: max(power, a.get(atom, 0)) for atom, power in b.items()}}
-
-
-def of_atoms(whole: Power, part: Power = _ONE) -> tuple[int, float]:
-    """The degree and the bits of what is left of a product without one of its factors."""
-    degree, bits = 0, 0.0
-    if whole is not part:
-        for atom, power in whole.items():
-            left = power - part.get(atom, 0)
-            degree, bits = degree + left * atom.degree, (bits + left * atom.bits) * UP
-    return degree, bits
 
 
 class Modular(Formal):
@@ -134,7 +86,7 @@ class Modular(Formal):
         degree: int,
         bits: float,
         content: int = 1,
-        atoms: Power = _ONE,
+        atoms: Power = ONE,
         lost: str = "",
     ) -> None:
         self.points, self.value, self.residue = points, value, residue
@@ -197,7 +149,7 @@ class Modular(Formal):
             bits += ceil_log(content // self.content)
             other_bits += ceil_log(content // other.content)
         if atoms is not other.atoms:
-            atoms = _multiple(atoms, other.atoms)
+            atoms = multiple(atoms, other.atoms)
             more = of_atoms(atoms, self.atoms)
             degree, bits = degree + more[0], bits + more[1]
             more = of_atoms(atoms, other.atoms)

@@ -14,18 +14,9 @@ import numpy as np
 import torch
 from flint import arb, fmpq_mat
 
-from rankcheck.algebra.modular import (
-    BALL,
-    UP,
-    Atom,
-    Modular,
-    Power,
-    ceil_log,
-    number,
-    of_atoms,
-    times,
-)
+from rankcheck.algebra.modular import BALL, Modular, number
 from rankcheck.algebra.points import BadPoint, Points
+from rankcheck.algebra.sizes import UP, Atom, Power, ceil_log, of_atoms, times
 from rankcheck.balls import matrices
 from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.numbers import ZERO, Undecided

@@ -88,7 +88,7 @@ class Identity:
             )
         return (
             f"{named}: on the activation pattern of this sample; if it were false there, this "
-            f"check would pass with probability at most 2^-{self.exponent} (no proof)"
+            f"check would pass with probability at most {_power(self.exponent)} (no proof)"
         )
 
 
@@ -272,6 +272,11 @@ def _entries(relation: Relation, name: str) -> Iterator[tuple[int | None, tuple[
     lhs, rhs = (balls(side).elements.ravel().tolist() for side in relation.sides())
     for place in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
         yield None if len(lhs) == 1 else place, (lhs[place], rhs[place])
+
+
+def _power(exponent: int) -> str:
+    """2⁻⁸⁰ for 80."""
+    return "2" + f"-{exponent}".translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _exponent(chance: Fraction, rounds: int) -> int:

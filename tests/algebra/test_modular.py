@@ -10,8 +10,9 @@ import torch
 from flint import arb, fmpq, fmpz_mpoly_ctx
 
 import rankcheck.algebra.modular_matrices  # noqa: F401 -- functions of matrices
-from rankcheck.algebra.modular import Modular, log_sum, number
+from rankcheck.algebra.modular import Modular, number
 from rankcheck.algebra.points import PRIMES, BadPoint, Points, ThinCell, chance, random_primes
+from rankcheck.algebra.sizes import log_sum
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.balls.numbers import maximum
 
