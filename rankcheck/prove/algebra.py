@@ -88,7 +88,8 @@ class _Search:
     ) -> None:
         self.claim, self.family, self.shape, self.settings = claim, family, shape, settings
         self.ring = Ring(shape.entries)
-        self.ways = Ways()
+        self.began = time.monotonic()
+        self.ways = Ways(until=self.began + settings.seconds)
         self.lemmas = Lemmas(self.ring, self.ways)
         self.ring.prove = self.lemmas
         self.planes: list[Plane] = [Plane()]
@@ -97,7 +98,6 @@ class _Search:
         self.paths = 0
         self.squares = self.boxes = False
         self.exceptions: list[str] = []
-        self.began = time.monotonic()
 
     @property
     def seconds(self) -> float:
@@ -263,6 +263,7 @@ class _Search:
                 numbers = [(lhs[entry], rhs[entry]) for lhs, rhs in flat]
                 goal = self._goal(cell, list(zip(kinds, numbers, strict=True)))
                 if goal is None:
+                    self._check_budget()
                     name = relation_name(relation.label, number)
                     return self._open(f"{name} does not follow from what is known on a path")
                 goals.append(replace(goal, relation=number, entry=entry))
@@ -282,6 +283,7 @@ class _Search:
                     wished += splits(cell, polynomial)
             if not wished:
                 return None
+            self._check_budget()
             cell.ask(wished[0], NONNEGATIVE)
         return None
 

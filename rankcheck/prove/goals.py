@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from flint import fmpz_mpoly
 
@@ -17,10 +20,13 @@ from rankcheck.prove.proof import (
     Factors,
     Goal,
     Multiple,
+    Polynomial,
+    Squares,
+    Term,
     Unlogged,
     Unrooted,
 )
-from rankcheck.prove.ring import variables
+from rankcheck.prove.ring import negated, variables
 
 __all__ = ["Ways", "certificate", "definitions", "facts", "splits"]
 
@@ -38,10 +44,21 @@ class Ways:
     Attributes:
         squares: whether sums of squares are looked for.
         seconds: how long, for one goal.
+        until: a time of `time.monotonic` at which they end.
+        found: sums of squares by the polynomial and whether it is strict, with the facts that each
+            needs; without one, those that did not help.
     """
 
     squares: bool = True
     seconds: float = 2.0
+    until: float = math.inf
+    found: dict[tuple[str, bool], list[tuple[frozenset[Fact], Squares | None]]] = field(
+        default_factory=dict
+    )
+
+    def left(self) -> float:
+        """The seconds that are left."""
+        return self.until - time.monotonic()
 
 
 def certificate(
@@ -99,7 +116,7 @@ def _without_root(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int)
     if root is None:
         return None
     rational, factor = _parts(cell, p, root)
-    fewer = Ways(False, ways.seconds)
+    fewer = replace(ways, squares=False)
 
     def goal(q: fmpz_mpoly, of: int) -> Goal | None:
         found = certificate(cell, q, of, fewer, depth - 1)
@@ -177,19 +194,86 @@ def _without_log(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int) 
 
 def _by_squares(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways) -> Certificate | None:
     """A sum of squares; where an entry has a root, first of the root in place of the entry."""
-    from rankcheck.prove.squares import squares
-
     strict = not signs & NONE
     rooted, replaced, zeros = _in_roots(cell, p)
+    known, defined = facts(cell), definitions(cell)
+    attempts = []
     if zeros:
         entries = {str(root.of) for root in replaced}
-        known = [fact for fact in facts(cell) if not entries & variables(fact.of)]
-        known += [Fact(of=root.name, signs="0+") for root in replaced]
-        free = [one for one in definitions(cell) if one.name not in {r.name for r in replaced}]
-        found = squares(str(rooted), known, free, strict=strict, seconds=ways.seconds)
-        if found is not None and found.multiplier == "1":
-            return replace(found, zeros=(*found.zeros, *zeros))
-    return squares(str(p), facts(cell), definitions(cell), strict=strict, seconds=ways.seconds)
+        fewer = [fact for fact in known if not entries & variables(fact.of)]
+        fewer += [Fact(of=root.name, signs="0+") for root in replaced]
+        names = {root.name for root in replaced}
+        attempts.append((rooted, fewer, [one for one in defined if one.name not in names], zeros))
+    attempts.append((p, list(known), list(defined), ()))
+    for q, of, among, more in attempts:
+        rest, aside = (q, ()) if strict else _set_aside(cell, q)
+        for goal, terms in ((rest, aside), (q, ())) if aside else ((q, ()),):
+            found = _squares(str(goal), of, among, strict, ways)
+            if found is not None and (found.multiplier == "1" or not (terms or more)):
+                return replace(found, terms=(*found.terms, *terms), zeros=(*found.zeros, *more))
+    return None
+
+
+def _squares(
+    goal: Polynomial, known: list[Fact], defined: list[Definition], strict: bool, ways: Ways
+) -> Squares | None:
+    """A sum of squares, looked for once for each goal and the facts that it may use."""
+    from rankcheck.prove.squares import squares
+
+    names = variables(goal)
+    near = frozenset(fact for fact in known if variables(fact.of) & names)
+    before = ways.found.setdefault((goal, strict), [])
+    for needed, found in before:
+        if needed <= near if found is not None else needed >= near:
+            return found
+    seconds = min(ways.seconds, ways.left())
+    if seconds <= 0:
+        return None
+    found = squares(goal, known, defined, strict=strict, seconds=seconds)
+    if found is None:
+        before.append((near, None))
+        return None
+    used = {found.multiplier, *(zero.zero for zero in found.zeros)}
+    used |= {factor for term in found.terms for factor in term.known}
+    texts = {text for one in used for text in (one, negated(one))}
+    before.append((frozenset(fact for fact in known if fact.of in texts), found))
+    return found
+
+
+def _set_aside(cell: Cell, p: fmpz_mpoly) -> tuple[fmpz_mpoly, tuple[Term, ...]]:
+    """p without the homogeneous parts all of whose monomials are seen not to be negative.
+
+    Nothing is set aside of a polynomial that has no other parts.
+    """
+    by_degree: dict[int, list[Any]] = {}
+    for exponents, coefficient in p.to_dict().items():
+        by_degree.setdefault(sum(map(int, exponents)), []).append((exponents, coefficient))
+    terms: list[Term] = []
+    kept: dict[Any, Any] = {}
+    for part in by_degree.values():
+        written = [_term(cell, exponents, coefficient) for exponents, coefficient in part]
+        if any(term is None for term in written):
+            kept |= dict(part)
+        else:
+            terms += [term for term in written if term is not None]
+    if len(kept) < 2:  # a monomial is no sum of squares, if signs do not show that
+        return p, ()
+    return cell.ring.context.from_dict(kept), tuple(terms)
+
+
+def _term(cell: Cell, exponents: Any, coefficient: Any) -> Term | None:
+    """A monomial as a term of a certificate, if it is not negative."""
+    square, known = cell.ring.one, []
+    for index, power in enumerate(exponents):
+        variable = cell.ring.variables[index]
+        if power % 2:
+            if cell.of_variable(index) & MINUS:
+                return None
+            known.append(str(variable))
+        square = square * variable ** (int(power) // 2)
+    if coefficient < 0:
+        return None
+    return Term(weight=str(coefficient), square=str(square), known=tuple(known))
 
 
 def _in_roots(

@@ -48,7 +48,13 @@ class Lemmas:
     def _proved(self, f: fmpz_mpoly, signs: int) -> Goal | None:
         from rankcheck.prove.squares import squares
 
-        found = squares(str(f), (), (), strict=signs == PLUS, seconds=self._ways.seconds)
+        found = squares(
+            str(f),
+            (),
+            (),
+            strict=signs == PLUS,
+            seconds=min(self._ways.seconds, max(self._ways.left(), 0.0)),
+        )
         if found is None:
             return None
         return Goal(polynomial=str(f), signs=signs_text(signs), certificate=found)

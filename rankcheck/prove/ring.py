@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
@@ -90,7 +91,12 @@ class Ring:
 
 def variables(*texts: Polynomial) -> set[str]:
     """The names in polynomials."""
-    return {name for written in texts for monomial in parse(written) for name, _ in monomial}
+    return {name for written in texts for name in _variables(written)}
+
+
+@lru_cache(maxsize=4096)
+def _variables(written: Polynomial) -> frozenset[str]:
+    return frozenset(name for monomial in parse(written) for name, _ in monomial)
 
 
 def negated(written: Polynomial) -> Polynomial:
