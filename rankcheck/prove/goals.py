@@ -199,7 +199,7 @@ def _by_squares(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways) -> Certificat
     known, defined = facts(cell), definitions(cell)
     attempts = []
     if zeros:
-        entries = {str(root.of) for root in replaced}
+        entries = {str(root.of).removeprefix("-") for root in replaced}
         fewer = [fact for fact in known if not entries & variables(fact.of)]
         fewer += [Fact(of=root.name, signs="0+") for root in replaced]
         names = {root.name for root in replaced}
@@ -285,17 +285,22 @@ def _in_roots(
     zeros: list[Multiple] = []
     degrees = p.degrees()
     for root in ring.defined:
-        index = None if root.kind != "root" or root.of is None else ring.single(root.of)
-        if index is None or index >= ring.entries or not degrees[root.index]:
+        if root.kind != "root" or root.of is None or not degrees[root.index]:
             continue
-        if not degrees[index] or any(root.of == one.of for one in replaced):
+        index, sign = ring.single(root.of), 1
+        if index is None:
+            index, sign = ring.single(-root.of), -1
+        if index is None or index >= ring.entries or not degrees[index]:
             continue
-        power = ring.variables[root.index] ** root.degree
+        if any(root.of == one.of for one in replaced):
+            continue
+        power = sign * ring.variables[root.index] ** root.degree
         values = list(ring.variables)
         values[index] = power
         changed = p.compose(*values)
         cofactor = (changed - p) / (power - ring.variables[index])
-        zeros.append(Multiple(cofactor=str(-cofactor), zero=f"{power} - {root.of}"))
+        zero = ring.variables[root.index] ** root.degree - root.of
+        zeros.append(Multiple(cofactor=str(-sign * cofactor), zero=str(zero)))
         replaced.append(root)
         p = changed
     return p, replaced, tuple(zeros)

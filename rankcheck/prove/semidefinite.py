@@ -340,17 +340,30 @@ def _null_vectors(matrix: np.ndarray) -> tuple[list[int], list[list[Fraction]]] 
         pivots = sorted(int(p) for p in order[:k])
         reduced = np.linalg.solve(null[:, pivots], null)
         for tolerance, most in _NEAR:
-            rows = [[_simplest(v, tolerance) for v in row] for row in reduced.tolist()]
-            if all(v.denominator <= most for row in rows for v in row):
+            rows = _simple(reduced, tolerance, most)
+            if rows is not None:
                 return pivots, rows
     return None
 
 
-def _simplest(value: float, tolerance: float) -> Fraction:
-    """The rational number with the smallest denominator that is so near."""
-    most = 1
-    while True:
-        near = Fraction(value).limit_denominator(most)
-        if abs(float(near) - value) <= tolerance or most > 1 << 20:
-            return near
-        most = most + 1 if most < 64 else most * 2
+def _simple(matrix: np.ndarray, tolerance: float, most: int) -> list[list[Fraction]] | None:
+    """Fractions with small denominators that are so near to all entries, if there are any."""
+    rows = []
+    for row in matrix.tolist():
+        simple = []
+        for value in row:
+            near = _simplest(value, tolerance, most)
+            if near is None:
+                return None
+            simple.append(near)
+        rows.append(simple)
+    return rows
+
+
+def _simplest(value: float, tolerance: float, most: int) -> Fraction | None:
+    """The rational number with the smallest denominator, at most `most`, that is so near."""
+    for denominator in range(1, most + 1):
+        top = round(value * denominator)
+        if abs(top / denominator - value) <= tolerance:
+            return Fraction(top, denominator)
+    return None
