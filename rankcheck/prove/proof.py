@@ -221,8 +221,11 @@ class Boxes:
 
     Attributes:
         subdivision: a box is ``.`` if the polynomial is not negative there, ``x`` if a fact fails
-            in all of it, or the number of the variable along which it is halved, followed by its
-            two halves; separated by blanks.
+            in all of it, ``s`` if it is a box around it with variables scaled by ``t^w`` (t < 1,
+            w >= 0), where for all t the polynomial and the facts change by positive factors only;
+            or the number of the variable along which it is halved, followed by its two halves;
+            separated by blanks. The whole box is the range of the entries, cut off where facts
+            ``a·x + b`` about one variable end it.
         boxes: how many there are.
     """
 

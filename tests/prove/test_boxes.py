@@ -1,0 +1,188 @@
+"""rankcheck/prove/boxes.py: subdivisions in which a polynomial is not negative where facts hold."""
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from rankcheck.algebra.polynomials import parse
+from rankcheck.prove.boxes import boxes, clipped
+from rankcheck.prove.proof import Definition, Fact
+from rankcheck.prove.scalings import scalings
+
+NORM = Definition(name="r0", kind="root", of="x0^2 + x1^2", degree=2)
+CUBE = Definition(name="r0", kind="root", of="x0*x1*x2", degree=3)
+NESTED = Definition(name="r1", kind="root", of="r0 + x0^2 + 1", degree=2)
+PI = Definition(name="c0", kind="ball", low="314/100", high="315/100")
+QUADRANT = (Fact(of="x0", signs="0+"), Fact(of="x1", signs="0+"))
+
+#: Goal, facts, definitions, and the range of all entries.
+PROVED = {
+    "a number": ("1", (), (), -1, 1),
+    "natural": ("x0*x1 + 2", (), (), -1, 1),
+    "AM-GM with slack": ("x0^2 - 199/100*x0*x1 + x1^2 + 1/1000", (), (), -1, 1),
+    "equality at 0": ("x0^2 - 199/100*x0*x1 + x1^2", (), (), -1, 1),
+    "equality in a corner": ("x0*x1", QUADRANT, (), -1, 1),
+    "equality at 0, weights": ("x0^4 - 199/100*x0^2*x1 + x1^2", (), (), -1, 1),
+    "a kink": ("x0 + x1 + 1/100", (Fact(of="x0 + x1", signs="0+"),), (), -1, 1),
+    "a curve": ("x0*x1 + 1/100", (Fact(of="x0*x1", signs="+"),), (), -1, 1),
+    "a root": ("r0 - x0 + 1/100", (), (NORM,), -1, 1),
+    "a root, equality at 0": ("1001/1000*r0 - x0", (), (NORM,), -1, 1),
+    "a cube root": ("x0 + x1 + x2 + 1/10 - 3*r0", (), (CUBE,), 0, 2),
+    "nested roots": ("r1 - 999/1000*x0", (), (NORM, NESTED), -1, 1),
+    "a constant": ("c0*x0 - 3*x0", (Fact(of="x0", signs="0+"),), (PI,), -1, 1),
+    "Motzkin with slack": ("x0^4*x1^2 + x0^2*x1^4 - 3*x0^2*x1^2 + 10001/10000", (), (), -2, 2),
+    "thirds": ("1/3*x0^2 - 1/7*x0 + 1/60", (), (), Fraction(-2, 3), Fraction(5, 7)),
+    "no instance": ("-1", (Fact(of="x0 - 2", signs="0+"),), (), -1, 1),
+}
+OPEN = {
+    "equality": ("x0^2 - 2*x0*x1 + x1^2 + x0 - x0", (), (), -1, 1),
+    "slightly false": ("x0^2 - 2*x0*x1 + x1^2 - 1/1000000000", (), (), -1, 1),
+    "false in a corner": ("x0^2*x1 - x0*x1 + 1/10", (), (), 0, 1),
+    "false with a fact": ("x0 - x1 + 1/10", QUADRANT, (), -1, 1),
+    "false constant": ("c0 - 3141/1000", (), (PI,), -1, 1),
+    "false root": ("999/1000*r0 - x0", (), (NORM,), -1, 1),
+}
+
+
+def box(low, high):
+    return {f"x{i}": (Fraction(low), Fraction(high)) for i in range(3)}
+
+
+def run(case, **changes):
+    goal, facts, definitions, low, high = case
+    return boxes(
+        goal, facts, definitions, box(low, high), **{"strict": False, "most": 3000} | changes
+    )
+
+
+@pytest.mark.parametrize("name", sorted(PROVED))
+def test_what_is_true_is_proved(name):
+    found = run(PROVED[name])
+    assert found.certificate is not None, found.reason
+    assert found.reason == ""
+    words = found.certificate.subdivision.split()
+    leaves = [word for word in words if not word.isdigit()]
+    assert len(leaves) == found.certificate.boxes == found.boxes
+    assert len(words) == 2 * len(leaves) - 1
+
+
+@pytest.mark.parametrize("name", sorted(OPEN))
+def test_what_is_false_or_has_equality_stays_open(name):
+    found = run(OPEN[name])
+    assert found.certificate is None
+    assert found.reason
+
+
+def test_how_far_it_came():
+    found = run(OPEN["equality"])
+    assert found.boxes > 3000
+    assert (
+        f"% of the box is proved after {found.boxes} boxes; 3000 boxes are allowed" in found.reason
+    )
+    share = float(found.reason.split(" %")[0])
+    assert 0 < share < 100
+
+
+def test_no_time_is_no_proof():
+    assert "the time was over" in run(PROVED["a kink"], seconds=-1.0).reason
+
+
+def test_a_point_that_refutes_is_named():
+    found = run(("x0*x1 + 1/2", (), (), -1, 1))
+    assert found.reason in {
+        "it is negative at x0 = -1, x1 = 1",
+        "it is negative at x0 = 1, x1 = -1",
+    }
+    # With a fact on another variable the point might not be on the path.
+    other = (Fact(of="x2 - x0", signs="+"),)
+    assert "negative at" not in run(("x0*x1 + 1/2", other, (), -1, 1)).reason
+
+
+def test_strict_goals():
+    above = ("x0^2 - x0 + 1/3", (), (), -1, 1)
+    assert run(above, strict=True).certificate is not None
+    assert run(PROVED["equality in a corner"], strict=True).certificate is None
+    assert run(PROVED["equality at 0"], strict=True).certificate is None
+    assert run(("0", (), (), -1, 1), strict=True).certificate is None
+    assert run(("0", (), (), -1, 1)).certificate is not None
+
+
+def test_what_nothing_bounds_is_named():
+    log = Definition(name="l0", kind="log", of="x0")
+    assert "l0 is a logarithm" in run(("l0", (), (log,), 1, 2)).reason
+    assert "x7 has no range" in run(("x7", (), (), 1, 2)).reason
+    assert "2^40" in run(("x0", (), (), -(2**41), 2)).reason
+    assert "200 bits" in run((f"{2**201}*x0", (), (), -1, 2)).reason
+
+
+def test_a_box_is_cut_off_where_facts_about_one_variable_end_it():
+    facts = (
+        Fact(of="2*x0 - 1", signs="0+"),
+        Fact(of="-x1 + 1/3", signs="+"),
+        Fact(of="x2", signs="0"),
+        Fact(of="x0*x1 - 5", signs="0+"),
+        Fact(of="x1 - 2", signs="-+"),
+    )
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    assert clipped(box(-1, 1), facts) == {"x0": (half, 1), "x1": (-1, third), "x2": (0, 0)}
+    assert clipped(box(-1, 1), (Fact(of="x0 - 2", signs="0+"),)) is None
+
+
+def leaves(case, found):
+    """What became of each box, with its ends, halved here in rationals."""
+    words = iter(found.certificate.subdivision.split())
+    whole = clipped(box(*case[3:]), case[1]) or box(*case[3:])
+
+    def walk(place):
+        word = next(words)
+        if not word.isdigit():
+            yield word, place
+            return
+        low, high = place[f"x{word}"]
+        for half in ((low, (low + high) / 2), ((low + high) / 2, high)):
+            yield from walk({**place, f"x{word}": half})
+
+    return list(walk(whole))
+
+
+def value(text, point):
+    total = Fraction(0)
+    for monomial, coefficient in parse(text).items():
+        for name, power in monomial:
+            coefficient = coefficient * point[name] ** power
+        total += coefficient
+    return total
+
+
+@pytest.mark.parametrize(
+    "name", ["AM-GM with slack", "a kink", "a curve", "equality at 0", "thirds", "a root"]
+)
+def test_the_boxes_are_what_the_subdivision_says(name):
+    """At random points of each box: not negative in one, and a fact fails in the other."""
+    goal, facts, definitions, *_ = case = PROVED[name]
+    random = Random(0)
+    for word, place in leaves(case, run(case)):
+        point = {n: low + (high - low) * random.random() for n, (low, high) in place.items()}
+        for made in definitions:
+            point[made.name] = value(made.of, point) ** (1 / made.degree)
+        if word == "x":
+            assert any(value(fact.of, point) <= 0 for fact in facts)
+        else:
+            assert value(goal, point) > 0
+
+
+def test_scalings():
+    def found(goal, *others, names="x0 x1 r0"):
+        names = names.split()
+        texts = map(parse, (goal, *others))
+        return scalings(*[next(texts), list(texts)], names, 2).tolist()
+
+    assert found("x0^2 - x0*x1 + x1^2") == [[1, 1]]
+    assert found("x0^4 - x1^2") == [[1, 2]]
+    assert sorted(found("x0^2*x1^2")) == [[0, 1], [1, 0]]
+    assert found("x0^2 - x1^2 + 1") == []
+    assert found("x0^2 - x1^2", "x0 - 1") == []
+    assert found("r0 - x0", "r0^2 - x0^2 - x1^2") == [[1, 1]]
+    # The goal does not change at all: it may be negative everywhere.
+    assert found("-x0 + x0 - 1") == []
