@@ -117,11 +117,14 @@ class Cell(Known):
         """Split on a factor whose sign is needed."""
         scale, factors = self.ring.factor(p)
         rest = PLUS if scale > 0 else MINUS
+        only_zero = yes in (NONE, MINUS | PLUS)
         open_ = []
         for f, power in factors:
             signs = self.of_factor(f)
             if not signs:
                 raise Empty(f)
+            if only_zero and not signs & NONE:
+                continue
             if signs in (MINUS, NONE, PLUS) or (power % 2 == 0 and not signs & NONE):
                 rest = product(rest, signs if power % 2 else PLUS)
             else:
@@ -136,7 +139,7 @@ class Cell(Known):
             self._decide(f, wanted, signs & ~wanted)
             return
         f, _, signs = open_[0]
-        if signs & NONE and yes in (NONE, MINUS | PLUS):
+        if only_zero:
             self._decide(f, signs & ~NONE, NONE)
         elif signs & MINUS and signs & ~MINUS:
             self._decide(f, signs & ~MINUS, MINUS)
