@@ -21,7 +21,7 @@ fix_arithmetic()  # one thread, before torch is imported
 from benchmarks.measuring import table  # noqa: E402
 
 NAMES = (
-    *("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit"),
+    *("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit", "boxes"),
     *("hunt_speed", "hunt", "sharpen"),
 )
 

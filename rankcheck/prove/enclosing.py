@@ -126,8 +126,9 @@ class Enclosures:
             for made in inner
             if made.kind == "ball"
         ]
-        self.weights = scalings(of, [*known, *relations, *constant], list(rows), len(self.names))
         self.zero = np.array([_zero(*range_) for range_ in ranges])
+        others = [*known, *relations, *constant]
+        self.weights = scalings(of, others, list(rows), np.isfinite(self.zero).tolist())
         self._fact_slopes = Polynomials(
             [_derivative(one, name) for one in known for name in self.names], rows
         )

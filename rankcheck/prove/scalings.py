@@ -14,6 +14,7 @@ from math import gcd, lcm
 
 import numpy as np
 import scipy
+from flint import fmpz_mat
 
 from rankcheck.algebra.polynomials import Coefficients
 
@@ -24,7 +25,10 @@ _LARGEST = 12
 
 
 def scalings(
-    goal: Coefficients, others: Sequence[Coefficients], names: Sequence[str], entries: int
+    goal: Coefficients,
+    others: Sequence[Coefficients],
+    names: Sequence[str],
+    entries: Sequence[bool],
 ) -> np.ndarray:
     """Weights, a row each, that are not negative, for which all polynomials have one weight.
 
@@ -32,36 +36,36 @@ def scalings(
         goal: has a positive weight.
         others: facts, and ``r^k − f`` of roots.
         names: the variables, entries first.
-        entries: how many of them are entries; the weights of these are returned.
+        entries: for each entry, whether it may have a weight; the weights of entries are returned.
     """
-    if not goal or not entries:
-        return np.zeros((0, entries), dtype=np.int64)
+    free = [i for i in range(len(names)) if i >= len(entries) or entries[i]]
     place = {name: i for i, name in enumerate(names)}
-    rows = []
+    rows: list[list[int]] = []
     for polynomial in (goal, *others):
         vectors = [_vector(dict(one), place) for one in polynomial]
-        rows += [[a - b for a, b in zip(one, vectors[0], strict=True)] for one in vectors[1:]]
+        rows += [[one[i] - vectors[0][i] for i in free] for one in vectors[1:]]
+    found: list[list[int]] = []
+    if not goal or (rows and fmpz_mat(rows).rank() == len(free)):
+        return np.zeros((0, len(entries)), dtype=np.int64)
     first = _vector(dict(next(iter(goal))), place)
-    found: list[tuple[int, ...]] = []
-    for i in range(entries):
-        low = [float(i == j) for j in range(len(names))]
+    for chosen in [i for i in free if i < len(entries)]:
         answer = scipy.optimize.linprog(
-            np.ones(len(names)),
+            np.ones(len(free)),
             A_eq=rows or None,
             b_eq=[0.0] * len(rows) or None,
-            bounds=[(least, None) for least in low],
+            bounds=[(float(i == chosen), None) for i in free],
         )
         if not answer.success:
             continue
         near = [Fraction(value).limit_denominator(_LARGEST) for value in answer.x.tolist()]
         scale = lcm(*(value.denominator for value in near))
         weights = [int(value * scale) for value in near]
-        common = gcd(*weights)
         exact = all(_dot(row, weights) == 0 for row in rows)
-        one = tuple(value // common for value in weights[:entries])
-        if exact and min(weights) >= 0 and _dot(first, weights) > 0 and one not in found:
+        full = _vector(dict(zip((names[i] for i in free), weights, strict=True)), place)
+        one = [weight // gcd(*weights) for weight in full[: len(entries)]]
+        if exact and min(weights) >= 0 and _dot(first, full) > 0 and one not in found:
             found.append(one)
-    return np.array(found, dtype=np.int64).reshape(-1, entries)
+    return np.array(found, dtype=np.int64).reshape(len(found), len(entries))
 
 
 def _vector(powers: dict[str, int], place: dict[str, int]) -> list[int]:

@@ -173,10 +173,10 @@ def test_the_boxes_are_what_the_subdivision_says(name):
 
 
 def test_scalings():
-    def found(goal, *others, names="x0 x1 r0"):
+    def found(goal, *others, names="x0 x1 r0", free=(True, True)):
         names = names.split()
         texts = map(parse, (goal, *others))
-        return scalings(*[next(texts), list(texts)], names, 2).tolist()
+        return scalings(next(texts), list(texts), names, free).tolist()
 
     assert found("x0^2 - x0*x1 + x1^2") == [[1, 1]]
     assert found("x0^4 - x1^2") == [[1, 2]]
@@ -184,5 +184,7 @@ def test_scalings():
     assert found("x0^2 - x1^2 + 1") == []
     assert found("x0^2 - x1^2", "x0 - 1") == []
     assert found("r0 - x0", "r0^2 - x0^2 - x1^2") == [[1, 1]]
+    assert found("x0^2*x1^2", free=(True, False)) == [[1, 0]]
+    assert found("x0^2 - x1^2", free=(True, False)) == []
     # The goal does not change at all: it may be negative everywhere.
     assert found("-x0 + x0 - 1") == []
