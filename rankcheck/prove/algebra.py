@@ -33,16 +33,19 @@ from rankcheck.claims.relations import Relation
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.scope import ScopeShape
 from rankcheck.instances.source import Instances, Rejected
+from rankcheck.prove.boxes import boxes
 from rankcheck.prove.faces import Plane, as_facts, cell_number, range_facts
-from rankcheck.prove.goals import NONNEGATIVE, Ways, certificate, definitions, splits
+from rankcheck.prove.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
 from rankcheck.prove.lemmas import Lemmas
 from rankcheck.prove.proof import (
     Branch,
+    Certificate,
     Entry,
     Face,
     Goal,
     Leaf,
     Link,
+    Method,
     Node,
     Open,
     Proof,
@@ -50,12 +53,14 @@ from rankcheck.prove.proof import (
     Split,
 )
 from rankcheck.prove.settings import Settings, Unproved
-from rankcheck.prove.source import VariableSource, bounds_of, is_bounded, ranges_of
+from rankcheck.prove.source import VariableSource, bounds_of, box_of, is_bounded, ranges_of
 
 __all__ = ["prove_shape"]
 
 #: A path splits so often for the sake of a goal, after the body has ended.
 EXTRA = 6
+#: The boxes of one goal may take such a share of the time that is left.
+SHARE = 0.25
 #: More faces than this end a proof.
 FACES = 2000
 
@@ -94,9 +99,11 @@ class _Search:
         self.ring.prove = self.lemmas
         self.planes: list[Plane] = [Plane()]
         self.numbers = {Plane().key: 0}
-        self.ranges: list[tuple[float, float]] = []
+        self.entries: list[Entry] = []
+        self.box: dict[str, tuple[Fraction, Fraction]] = {}
         self.paths = 0
         self.squares = self.boxes = False
+        self.covering = ""
         self.exceptions: list[str] = []
 
     @property
@@ -106,7 +113,7 @@ class _Search:
     def run(self) -> Proof | Unproved:
         faces: list[Face] = []
         try:
-            self.ranges = ranges_of(self.family, self.shape)
+            self._read_ranges()
             while len(faces) < len(self.planes):
                 plane = self.planes[len(faces)]
                 nodes = self._face(plane)
@@ -131,40 +138,44 @@ class _Search:
         return Proof(
             integers=self.shape.integers,
             sizes={},
-            entries=self._entries(),
-            method="squares" if self.squares or self.lemmas.goals else "algebra",
+            entries=tuple(self.entries),
+            method=self._method(),
             paths=self.paths,
             definitions=definitions(Cell(self.ring, {})),
             lemmas=tuple(self.lemmas.goals),
             faces=tuple(faces),
             exceptions=tuple(self.exceptions),
+            slack=str(self.settings.slack or 0),
             seconds=self.seconds,
         )
 
-    def _entries(self) -> tuple[Entry, ...]:
-        entries = []
-        for index, (low, high) in enumerate(self.ranges):
-            bounds = bounds_of(low, high)
-            entries.append(
-                Entry(
-                    name=self.ring.names[index],
-                    low=str(bounds[0]),
-                    high=str(bounds[1]),
-                    bounded=is_bounded(low, high),
-                )
+    def _method(self) -> Method:
+        """The strongest one that was needed."""
+        if self.boxes:
+            return "boxes"
+        return "squares" if self.squares or self.lemmas.goals else "algebra"
+
+    def _read_ranges(self) -> None:
+        """The range of each entry. With slack all of them are hypotheses."""
+        on_boxes = self.settings.slack is not None
+        for name, (low, high) in zip(
+            self.ring.names, ranges_of(self.family, self.shape), strict=False
+        ):
+            ends = box_of(low, high) if on_boxes else bounds_of(low, high)
+            bounded = on_boxes or is_bounded(low, high)
+            self.box[name] = ends
+            self.entries.append(
+                Entry(name=name, low=str(ends[0]), high=str(ends[1]), bounded=bounded)
             )
-        return tuple(entries)
 
     def _facts(self, plane: Plane) -> dict[str, int]:
         """What is known on a face from the beginning."""
         known = plane.facts()
         solved = {index for index, *_ in plane.solved}
-        for index, (low, high) in enumerate(self.ranges):
-            if index not in solved and is_bounded(low, high):
-                known |= {
-                    text: signs & known.get(text, ANY)
-                    for text, signs in range_facts(self.ring, index, *bounds_of(low, high)).items()
-                }
+        for index, entry in enumerate(self.entries):
+            if index not in solved and entry.bounded:
+                of_range = range_facts(self.ring, index, *self.box[entry.name])
+                known |= {text: signs & known.get(text, ANY) for text, signs in of_range.items()}
         return known
 
     def _face(self, plane: Plane) -> tuple[Node, ...] | Unproved:
@@ -265,7 +276,10 @@ class _Search:
                 if goal is None:
                     self._check_budget()
                     name = relation_name(relation.label, number)
-                    return self._open(f"{name} does not follow from what is known on a path")
+                    missing = f"; {self.covering}" if self.covering else ""
+                    return self._open(
+                        f"{name} does not follow from what is known on a path{missing}"
+                    )
                 goals.append(replace(goal, relation=number, entry=entry))
         return Leaf(outcome="asserted", goals=tuple(goals))
 
@@ -302,7 +316,12 @@ class _Search:
         if not cell.ask(left.den * right.den, PLUS):
             p = -p
         p = self.ring.reduced(p)
-        found = certificate(cell, p, WANTED[kind], self.ways)
+        found: Certificate | None = None
+        if slack:  # where boxes end soon, squares need not be looked for
+            found = certificate(cell, p, WANTED[kind], replace(self.ways, squares=False))
+            found = found or self._on_boxes(cell, p, strict=kind == "lt")
+        if found is None:
+            found = certificate(cell, p, WANTED[kind], self.ways)
         if found is None:
             return None, p
         self.squares = self.squares or found.by == "squares"
@@ -317,6 +336,15 @@ class _Search:
             ),
             p,
         )
+
+    def _on_boxes(self, cell: Cell, p: fmpz_mpoly, *, strict: bool) -> Certificate | None:
+        left = max(self.settings.seconds - self.seconds, 0.0) * SHARE
+        covering = boxes(
+            str(p), facts(cell), definitions(cell), self.box, strict=strict, seconds=left
+        )
+        self.boxes = self.boxes or covering.certificate is not None
+        self.covering = covering.reason
+        return covering.certificate
 
 
 def _flat(side: BallArray) -> list[Any]:

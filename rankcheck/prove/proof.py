@@ -40,6 +40,7 @@ from typing import Literal, TypeAlias
 __all__ = [
     "Boxes",
     "Branch",
+    "Certificate",
     "Definition",
     "Entry",
     "Face",
@@ -49,6 +50,7 @@ __all__ = [
     "Goal",
     "Leaf",
     "Link",
+    "Method",
     "Multiple",
     "Node",
     "Open",
