@@ -1,0 +1,265 @@
+"""Goals: that a polynomial is the one of its sides, and that it has the sign that is claimed."""
+
+from __future__ import annotations
+
+from rankcheck.prove.checking.errors import UnsoundError
+from rankcheck.prove.checking.polynomials import Poly, rational
+from rankcheck.prove.checking.signs import (
+    NOT_NEGATIVE,
+    NOT_ZERO,
+    POSITIVE,
+    ZERO,
+    Known,
+    Signs,
+    powered,
+    product,
+    signs_of,
+    text_of,
+)
+from rankcheck.prove.proof import Boxes, Factors, Goal, Ratio, Squares, Unrooted
+
+__all__ = ["GoalChecker"]
+
+#: Certificates stand in certificates so deep.
+DEEPEST = 32
+
+
+class GoalChecker:
+    """Checks the goals of one path.
+
+    Args:
+        known: what is known on the path.
+        slack: that of the proof.
+
+    Attributes:
+        identities: how many identities were expanded.
+        methods: the methods that certificates needed.
+    """
+
+    def __init__(self, known: Known, slack: str) -> None:
+        self._known = known
+        self._variables = known.variables
+        self._ring = known.variables.ring
+        self._slack = rational(slack)
+        self.identities = 0
+        self.methods: set[str] = set()
+
+    def check(self, goal: Goal) -> None:
+        """Check a goal of a leaf.
+
+        Raises:
+            UnsoundError: if its polynomial is not that of its sides, or its sign does not follow.
+        """
+        if goal.lhs is None or goal.rhs is None:
+            raise UnsoundError("a goal has no sides; it is about the two sides of a relation")
+        if min(goal.relation, goal.part, goal.entry) < 0:
+            raise UnsoundError("a goal is about a relation, part or entry below 0; there is none")
+        if goal.signs not in ("0+", "+", "0"):
+            raise UnsoundError(f"a goal needs the signs {goal.signs!r}; one needs 0+, + or 0")
+        self._check_sides(goal, goal.lhs, goal.rhs)
+        self._check_sign(goal, 0)
+
+    def _check_sides(self, goal: Goal, lhs: Ratio, rhs: Ratio) -> None:
+        slack = rational(goal.slack)
+        if slack not in (0, self._slack):
+            raise UnsoundError(
+                f"a goal has the slack {slack}, and the proof says {self._slack}; a goal has that "
+                "of its proof, or none"
+            )
+        if slack < 0 or (slack and goal.signs != "0+"):
+            raise UnsoundError(
+                f"a goal with the signs {goal.signs} has the slack {slack}; what is proved up to a "
+                "factor above 1 is a bound"
+            )
+        ln, ld, rn, rd = (self._ring.poly(text) for text in (lhs.num, lhs.den, rhs.num, rhs.den))
+        self._known.require_defined(ln, ld, rn, rd)
+        for den in (ld, rd):
+            if not self._known.within(den, NOT_ZERO):
+                raise UnsoundError(
+                    f"it is not known that the denominator {self._ring.text(den)} of a side is not "
+                    "zero; a side has a value on its whole path"
+                )
+        dens = product(self._known.deduced(ld), self._known.deduced(rd))
+        cross = rn * ld * (1 + slack) - ln * rd
+        wanted = self._variables.reduced(cross)
+        given = self._polynomial(goal.polynomial)
+        self.identities += 1
+        if not wanted or not given:
+            factor = None if wanted or given else ZERO
+        elif (number := wanted.multiple_of(given)) is not None:
+            factor = POSITIVE if number > 0 else frozenset((-1,))
+        elif (rest := wanted.divided(given)) is not None:
+            factor = self._known.deduced(rest)
+        else:
+            factor = None
+        if factor is None or (given and 0 in factor):
+            raise UnsoundError(
+                f"the polynomial of a goal is {self._ring.text(given)}, and its sides give "
+                f"{self._ring.text(wanted)}; it is rhs.num·lhs.den − lhs.num·rhs.den, with the "
+                "slack"
+            )
+        if given and goal.signs != "0" and len(product(dens, factor)) != 1:
+            raise UnsoundError(
+                f"the signs of the denominators {self._ring.text(ld)} and {self._ring.text(rd)} "
+                "are not known; the sign of rhs − lhs rests on them"
+            )
+        if given and goal.signs != "0" and product(dens, factor) != POSITIVE:
+            raise UnsoundError(
+                f"a goal has the sign of lhs − rhs: the denominators {self._ring.text(ld)} and "
+                f"{self._ring.text(rd)} give the other one; its polynomial has that of rhs − lhs"
+            )
+
+    def _polynomial(self, text: str) -> Poly:
+        poly = self._ring.poly(text)
+        self._known.require_defined(poly)
+        return self._variables.reduced(poly)
+
+    def _check_sign(self, goal: Goal, depth: int) -> None:
+        if depth > DEEPEST:
+            raise UnsoundError(f"certificates stand in one another more than {DEEPEST} deep")
+        needed = signs_of(goal.signs)
+        poly = self._polynomial(goal.polynomial)
+        match goal.certificate:
+            case Factors() as factors:
+                self._check_factors(poly, needed, factors)
+            case Squares() as squares:
+                self._check_squares(poly, needed, squares)
+            case Unrooted() as unrooted:
+                self._check_unrooted(poly, needed, unrooted, depth)
+            case Boxes() as boxes:
+                self._check_boxes(poly, needed, boxes)
+            case other:
+                raise UnsoundError(f"a goal has a {type(other).__name__} in place of a certificate")
+
+    def _expanded(self, what: str, poly: Poly, given: Poly) -> None:
+        self.identities += 1
+        difference = self._variables.reduced(given - poly)
+        if difference:
+            raise UnsoundError(
+                f"{what}, expanded, differs from {self._ring.text(poly)} by "
+                f"{self._ring.text(difference)}; the two are one polynomial"
+            )
+
+    def _check_factors(self, poly: Poly, needed: Signs, certificate: Factors) -> None:
+        scale = rational(certificate.scale)
+        expanded = self._ring.number(1) * scale
+        signs: Signs = frozenset(((scale > 0) - (scale < 0),))
+        unknown = []
+        for factor in certificate.factors:
+            if not isinstance(factor.power, int) or factor.power < 1:
+                raise UnsoundError(f"a factor has the power {factor.power!r:.20}; powers are 1 up")
+            one = self._ring.poly(factor.of)
+            self._known.require_defined(one)
+            expanded = expanded * one**factor.power
+            known = self._known.deduced(one)
+            unknown += [self._ring.text(one)] if len(known) > 1 else []
+            signs = product(signs, powered(known, factor.power))
+        self._expanded("a product of factors", poly, expanded)
+        if not signs <= needed:
+            why = f"; of {', '.join(unknown)} no more is known on the path" if unknown else ""
+            raise UnsoundError(
+                f"the factors give {self._ring.text(poly)} the signs {text_of(signs)}, and its "
+                f"goal needs {text_of(needed)}{why}"
+            )
+
+    def _check_squares(self, poly: Poly, needed: Signs, certificate: Squares) -> None:
+        self.methods.add("squares")
+        if needed == ZERO:
+            raise UnsoundError("a goal that a polynomial is zero rests on squares; no sum says so")
+        ring = self._ring
+        constant = rational(certificate.constant)
+        if constant < 0 or (needed == POSITIVE and constant == 0):
+            raise UnsoundError(
+                f"the constant beside a sum of squares is {constant}; it is not negative, and "
+                "positive for a strict goal"
+            )
+        multiplier = ring.poly(certificate.multiplier)
+        self._known.require_defined(multiplier)
+        if not self._known.within(multiplier, POSITIVE):
+            raise UnsoundError(
+                f"it is not known that the multiplier {ring.text(multiplier)} of a sum of squares "
+                "is positive"
+            )
+        total = ring.number(1) * constant
+        for term in certificate.terms:
+            weight = rational(term.weight)
+            if weight < 0:
+                raise UnsoundError(f"a square has the weight {weight}; weights are not negative")
+            square = ring.poly(term.square)
+            self._known.require_defined(square)
+            part = square * square * weight
+            for text in term.known:
+                factor = ring.poly(text)
+                self._known.require_defined(factor)
+                if not self._known.within(factor, NOT_NEGATIVE):
+                    raise UnsoundError(
+                        f"a square is multiplied by {ring.text(factor)}, and the facts on the path "
+                        "do not say that this is not negative"
+                    )
+                part = part * factor
+            total = total + part
+        for multiple in certificate.zeros:
+            zero, cofactor = ring.poly(multiple.zero), ring.poly(multiple.cofactor)
+            self._known.require_defined(zero, cofactor)
+            reduced = self._variables.reduced(zero)  # 0 of r^k - f
+            if not any(self._known.within(one, ZERO) for one in (reduced, zero)):
+                raise UnsoundError(
+                    f"a multiple of {ring.text(zero)} is added as zero, and the facts on the path "
+                    "do not say that this is zero"
+                )
+            total = total + cofactor * zero
+        self._expanded("a sum of squares", multiplier * poly, total)
+
+    def _check_unrooted(self, poly: Poly, needed: Signs, certificate: Unrooted, depth: int) -> None:
+        ring, known = self._ring, self._known
+        number = ring.index.get(certificate.root)
+        variable = None if number is None else self._variables.of[number]
+        if number is None or variable is None or variable.kind != "root" or variable.degree != 2:
+            raise UnsoundError(f"{certificate.root!r:.40} is eliminated; that is no square root")
+        root = ring.variable(number)
+        known.require_defined(root)
+        rational_part, factor = (
+            self._polynomial(text) for text in (certificate.rational, certificate.factor)
+        )
+        if number in rational_part.used | factor.used:
+            raise UnsoundError(f"{certificate.root} is eliminated, and stands in its own factor")
+        self._expanded("rational + factor · root", poly, rational_part + factor * root)
+        difference = rational_part * rational_part - factor * factor * variable.of
+        wanted = {
+            "both": (rational_part, factor),
+            "rational": (rational_part, difference),
+            "factor": (factor, -difference),
+        }.get(certificate.case)
+        if wanted is None or len(certificate.parts) != len(wanted):
+            raise UnsoundError(
+                f"a root is eliminated by {certificate.case!r:.20} and {len(certificate.parts)} "
+                "parts; it is by both, rational or factor, and two parts"
+            )
+        strict = []
+        for one, part in zip(wanted, certificate.parts, strict=True):
+            one = self._variables.reduced(one)
+            given = self._polynomial(part.polynomial)
+            multiple = one.multiple_of(given) if one and given else None
+            if (one or given) and (multiple is None or multiple < 0):
+                raise UnsoundError(
+                    f"to eliminate {certificate.root}, the sign of {ring.text(one)} is needed, and "
+                    f"proved is that of {ring.text(given)}"
+                )
+            if not signs_of(part.signs) <= NOT_NEGATIVE:
+                raise UnsoundError("a part of an elimination is not said to be 0+, + or 0")
+            self._check_sign(part, depth + 1)
+            strict.append(part.signs == "+")
+        enough = strict[-1]
+        if certificate.case == "both":
+            enough = strict[0] or (strict[1] and known.within(root, POSITIVE))
+        zero = all(part.signs == "0" for part in certificate.parts) and certificate.case == "both"
+        if needed == ZERO and not zero:
+            raise UnsoundError("a root is eliminated from a goal that needs zero; both parts are 0")
+        if needed == POSITIVE and not enough:
+            raise UnsoundError(
+                f"a strict goal rests on the elimination of {certificate.root} without a strict "
+                "part"
+            )
+
+    def _check_boxes(self, poly: Poly, needed: Signs, certificate: Boxes) -> None:
+        raise UnsoundError("a goal rests on boxes, and there is no check of boxes here")
