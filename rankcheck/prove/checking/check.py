@@ -11,7 +11,7 @@ from rankcheck.prove.checking.errors import UnsoundError, at
 from rankcheck.prove.checking.goals import GoalChecker
 from rankcheck.prove.checking.polynomials import rational
 from rankcheck.prove.checking.ranges import check_range
-from rankcheck.prove.checking.signs import text_of
+from rankcheck.prove.checking.signs import Known, Variables, text_of
 from rankcheck.prove.checking.trees import End, Trees
 from rankcheck.prove.proof import Leaf, Open, Proof
 
@@ -91,12 +91,14 @@ def check(
         raise UnsoundError(f"the slack is {proof.slack}; it is not negative")
     if proof.method == "range" or not proof.entries:
         return Checked(instances=check_range(claim, proof))
-    trees = Trees(proof)
+    variables = Variables(proof)
+    lemmas = GoalChecker(Known(variables), proof.slack)
+    trees = Trees(proof, Known(variables, tuple(map(lemmas.lemma, proof.lemmas))))
     if proof.paths not in (len(trees.ends), sum(isinstance(e.what, Leaf) for e in trees.ends)):
         raise UnsoundError(
             f"it says {proof.paths} paths, and its trees have {len(trees.ends)} ends"
         )
-    identities = _check_leaves(trees, proof)
+    identities = lemmas.identities + _check_leaves(trees, proof, lemmas.methods)
     connection = Connection(
         Body(claim, tuple(proof.integers), len(proof.entries)), proof, trees, seed
     )
@@ -120,9 +122,13 @@ def check(
     )
 
 
-def _check_leaves(trees: Trees, proof: Proof) -> int:
-    """Check the leaves; how many identities were expanded."""
-    identities, methods = 0, {"algebra"}
+def _check_leaves(trees: Trees, proof: Proof, methods: set[str]) -> int:
+    """Check the leaves; how many identities were expanded.
+
+    Args:
+        methods: those that the lemmas needed.
+    """
+    identities, methods = 0, {"algebra", *methods}
     leaves = [end for end in trees.ends if isinstance(end.what, Leaf)]
     for end in leaves:
         with at(end.face, end.node):

@@ -29,7 +29,7 @@ SEARCHES = 96
 #: Sides that are balls are compared if they are known up to this, relative to their size.
 NARROW = arb(2) ** -64
 #: Where in their ranges the entries are by which a generator shows what it draws.
-SHARES = tuple(Fraction(n, 7) for n in (3, 0, 7, 5, 1))
+SHARES, APART = tuple(Fraction(n, 7) for n in (3, 0, 6, 5, 1)), Fraction(1000, 1618)
 #: The signs that the goal of a relation may need.
 NEEDED = {"leq": ("0+", "+", "0"), "lt": ("+",), "eq": ("0",)}
 
@@ -71,9 +71,9 @@ class Connection:
         entries = self._proof.entries
         for share in SHARES:
             point = []
-            for one in entries:
+            for place, one in enumerate(entries):
                 low, high = rational(one.low), rational(one.high)
-                x = low + (high - low) * share
+                x = low + (high - low) * ((share + place * APART) % 1)
                 point.append(fmpq(x.numerator, x.denominator))
             if self._body.shape is None:
                 self._body.at([tuple(point)])

@@ -40,8 +40,11 @@ class ReadFace:
     known: Known
 
 
-def read_faces(proof: Proof, variables: Variables) -> tuple[ReadFace, ...]:
+def read_faces(proof: Proof, everywhere: Known) -> tuple[ReadFace, ...]:
     """Read the faces of a proof.
+
+    Args:
+        everywhere: what is known without any fact.
 
     Raises:
         UnsoundError: if face 0 replaces something or knows more than the ranges; if what replaces
@@ -50,21 +53,22 @@ def read_faces(proof: Proof, variables: Variables) -> tuple[ReadFace, ...]:
     faces = []
     for number, face in enumerate(proof.faces):
         with at(number):
-            faces.append(_read(number, face, variables))
+            faces.append(_read(number, face, everywhere))
     if faces and faces[0].substitutions:
         raise UnsoundError("it replaces an entry; face 0 is about all instances", 0)
     for poly, signs in faces[0].facts if faces else ():
-        if not Known(variables, tuple(ranges(variables))).within(poly, signs):
+        if not everywhere.and_(ranges(everywhere.variables)).within(poly, signs):
+            text = everywhere.variables.ring.text(poly)
             raise UnsoundError(
-                f"it has the fact that {variables.ring.text(poly)} is {text_of(signs)}; face 0 is "
-                "about all instances, so it knows only the ranges that are hypotheses",
+                f"it has the fact that {text} is {text_of(signs)}; face 0 is about all instances, "
+                "so it knows only the ranges that are hypotheses",
                 0,
             )
     return tuple(faces)
 
 
-def _read(number: int, face: Face, variables: Variables) -> ReadFace:
-    ring = variables.ring
+def _read(number: int, face: Face, everywhere: Known) -> ReadFace:
+    variables, ring = everywhere.variables, everywhere.variables.ring
     replaced: dict[int, tuple[Poly, Poly]] = {}
     for one in face.substitutions:
         place = ring.index.get(one.variable, variables.entries)
@@ -76,7 +80,7 @@ def _read(number: int, face: Face, variables: Variables) -> ReadFace:
         if set(replaced) & (num.used | den.used):
             raise UnsoundError("an entry is replaced by a function of one that is replaced as well")
     facts = tuple((ring.poly(fact.of), signs_of(fact.signs)) for fact in face.facts)
-    known = Known(variables)
+    known = everywhere
     for poly, signs in facts:
         known.require_defined(poly)
         known = known.and_([(poly, signs)])

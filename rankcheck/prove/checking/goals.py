@@ -11,12 +11,13 @@ from rankcheck.prove.checking.signs import (
     ZERO,
     Known,
     Signs,
+    Variable,
     powered,
     product,
     signs_of,
     text_of,
 )
-from rankcheck.prove.proof import Boxes, Factors, Goal, Ratio, Squares, Unrooted
+from rankcheck.prove.proof import Boxes, Factors, Goal, Ratio, Squares, Unlogged, Unrooted
 
 __all__ = ["GoalChecker"]
 
@@ -58,6 +59,17 @@ class GoalChecker:
             raise UnsoundError(f"a goal needs the signs {goal.signs!r}; one needs 0+, + or 0")
         self._check_sides(goal, goal.lhs, goal.rhs)
         self._check_sign(goal, 0)
+
+    def lemma(self, goal: Goal) -> tuple[Poly, Signs]:
+        """Check a goal without sides; the fact that it proves.
+
+        Raises:
+            UnsoundError: if its sign does not follow.
+        """
+        if goal.lhs is not None or goal.rhs is not None:
+            raise UnsoundError("a lemma has sides; it is about a polynomial")
+        self._check_sign(goal, 0)
+        return self._polynomial(goal.polynomial), signs_of(goal.signs)
 
     def _check_sides(self, goal: Goal, lhs: Ratio, rhs: Ratio) -> None:
         slack = rational(goal.slack)
@@ -126,6 +138,8 @@ class GoalChecker:
                 self._check_squares(poly, needed, squares)
             case Unrooted() as unrooted:
                 self._check_unrooted(poly, needed, unrooted, depth)
+            case Unlogged() as unlogged:
+                self._check_unlogged(poly, needed, unlogged, depth)
             case Boxes() as boxes:
                 self._check_boxes(poly, needed, boxes)
             case other:
@@ -211,54 +225,94 @@ class GoalChecker:
         self._expanded("a sum of squares", multiplier * poly, total)
 
     def _check_unrooted(self, poly: Poly, needed: Signs, certificate: Unrooted, depth: int) -> None:
-        ring, known = self._ring, self._known
-        number = ring.index.get(certificate.root)
-        variable = None if number is None else self._variables.of[number]
-        if number is None or variable is None or variable.kind != "root" or variable.degree != 2:
-            raise UnsoundError(f"{certificate.root!r:.40} is eliminated; that is no square root")
-        root = ring.variable(number)
-        known.require_defined(root)
-        rational_part, factor = (
-            self._polynomial(text) for text in (certificate.rational, certificate.factor)
+        root, variable = self._variable(certificate.root, "root")
+        if variable.degree != 2:
+            raise UnsoundError(f"{certificate.root} is eliminated; that is no square root")
+        rest, factor = self._linear(
+            poly, root, certificate.root, certificate.rational, certificate.factor
         )
-        if number in rational_part.used | factor.used:
-            raise UnsoundError(f"{certificate.root} is eliminated, and stands in its own factor")
-        self._expanded("rational + factor · root", poly, rational_part + factor * root)
-        difference = rational_part * rational_part - factor * factor * variable.of
+        difference = rest * rest - factor * factor * variable.of
         wanted = {
-            "both": (rational_part, factor),
-            "rational": (rational_part, difference),
+            "both": (rest, factor),
+            "rational": (rest, difference),
             "factor": (factor, -difference),
         }.get(certificate.case)
+        strict = self._check_parts(certificate, certificate.root, wanted, depth)
+        enough = strict[1]
+        if certificate.case == "both":
+            enough = strict[0] or (strict[1] and self._known.within(root, POSITIVE))
+        self._require_strict(certificate.root, needed, enough)
+
+    def _check_unlogged(self, poly: Poly, needed: Signs, certificate: Unlogged, depth: int) -> None:
+        log, variable = self._variable(certificate.log, "log")
+        power = certificate.power
+        if not isinstance(power, int) or power < 1:
+            raise UnsoundError(
+                f"a logarithm is bounded by the power {power!r:.20}; powers are 1 up"
+            )
+        rest, factor = self._linear(
+            poly, log, certificate.log, certificate.rest, certificate.factor
+        )
+        above = variable.of**power
+        bound = factor * (above - self._ring.number(1))
+        wanted = {
+            "upper": (-factor, rest * power + bound),
+            "lower": (factor, rest * above * power + bound),
+        }.get(certificate.case)
+        strict = self._check_parts(certificate, certificate.log, wanted, depth)
+        self._require_strict(certificate.log, needed, strict[1])
+
+    def _variable(self, name: str, kind: str) -> tuple[Poly, Variable]:
+        """A root or a logarithm that is eliminated."""
+        number = self._ring.index.get(name)
+        if number is None or self._variables.of[number].kind != kind:
+            raise UnsoundError(f"{name!r:.40} is eliminated as a {kind}, and is none")
+        variable = self._ring.variable(number)
+        self._known.require_defined(variable)
+        return variable, self._variables.of[number]
+
+    def _linear(
+        self, poly: Poly, variable: Poly, name: str, rest: str, factor: str
+    ) -> tuple[Poly, Poly]:
+        """Check that a polynomial is ``rest + factor · variable``; both of them."""
+        parts = self._polynomial(rest), self._polynomial(factor)
+        if variable.used & (parts[0].used | parts[1].used):
+            raise UnsoundError(f"{name} is eliminated, and stands in its own factor")
+        self._expanded(f"what stands for {name}", poly, parts[0] + parts[1] * variable)
+        return parts
+
+    def _check_parts(
+        self,
+        certificate: Unrooted | Unlogged,
+        name: str,
+        wanted: tuple[Poly, Poly] | None,
+        depth: int,
+    ) -> list[bool]:
+        """Check that the parts prove these polynomials not to be negative; which are strict."""
         if wanted is None or len(certificate.parts) != len(wanted):
             raise UnsoundError(
-                f"a root is eliminated by {certificate.case!r:.20} and {len(certificate.parts)} "
-                "parts; it is by both, rational or factor, and two parts"
+                f"{name} is eliminated by {certificate.case!r:.20} and {len(certificate.parts)} "
+                "parts; it is by a known case, and two parts"
             )
-        strict = []
         for one, part in zip(wanted, certificate.parts, strict=True):
             one = self._variables.reduced(one)
             given = self._polynomial(part.polynomial)
             multiple = one.multiple_of(given) if one and given else None
             if (one or given) and (multiple is None or multiple < 0):
                 raise UnsoundError(
-                    f"to eliminate {certificate.root}, the sign of {ring.text(one)} is needed, and "
-                    f"proved is that of {ring.text(given)}"
+                    f"to eliminate {name}, the sign of {self._ring.text(one)} is needed, and "
+                    f"proved is that of {self._ring.text(given)}"
                 )
             if not signs_of(part.signs) <= NOT_NEGATIVE:
                 raise UnsoundError("a part of an elimination is not said to be 0+, + or 0")
             self._check_sign(part, depth + 1)
-            strict.append(part.signs == "+")
-        enough = strict[-1]
-        if certificate.case == "both":
-            enough = strict[0] or (strict[1] and known.within(root, POSITIVE))
-        zero = all(part.signs == "0" for part in certificate.parts) and certificate.case == "both"
-        if needed == ZERO and not zero:
-            raise UnsoundError("a root is eliminated from a goal that needs zero; both parts are 0")
-        if needed == POSITIVE and not enough:
+        return [part.signs == "+" for part in certificate.parts]
+
+    def _require_strict(self, name: str, needed: Signs, strict: bool) -> None:
+        if needed == ZERO or (needed == POSITIVE and not strict):
             raise UnsoundError(
-                f"a strict goal rests on the elimination of {certificate.root} without a strict "
-                "part"
+                f"a goal needs {text_of(needed)} and rests on the elimination of {name}, which "
+                f"says {'+' if strict else '0+'}"
             )
 
     def _check_boxes(self, poly: Poly, needed: Signs, certificate: Boxes) -> None:

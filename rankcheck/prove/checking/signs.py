@@ -26,6 +26,7 @@ __all__ = [
     "ZERO",
     "Known",
     "Signs",
+    "Variable",
     "Variables",
     "product",
     "signs_of",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rankcheck.prove.checking.errors import UnsoundError, at
 from rankcheck.prove.checking.faces import ReadFace, check_link, read_faces
 from rankcheck.prove.checking.polynomials import Poly
-from rankcheck.prove.checking.signs import ANY, ZERO, Known, Signs, Variables, signs_of, text_of
+from rankcheck.prove.checking.signs import ANY, ZERO, Known, Signs, signs_of, text_of
 from rankcheck.prove.proof import Branch, Leaf, Link, Node, Open, Proof, Split
 
 __all__ = ["End", "Trees"]
@@ -33,6 +33,9 @@ class End:
 class Trees:
     """The faces of a proof, of which the trees are known to cover them.
 
+    Args:
+        everywhere: what is known without any fact.
+
     Attributes:
         ends: every node without branches.
 
@@ -41,10 +44,9 @@ class Trees:
             proved is no exception that the proof names.
     """
 
-    def __init__(self, proof: Proof) -> None:
-        self.proof = proof
-        self.variables = Variables(proof)
-        self.faces = read_faces(proof, self.variables)
+    def __init__(self, proof: Proof, everywhere: Known) -> None:
+        self.variables = everywhere.variables
+        self.faces = read_faces(proof, everywhere)
         if not self.faces:
             raise UnsoundError("it has no faces; face 0 is about all instances")
         #: By face and node: the polynomial of a split with its branches.
