@@ -1,4 +1,7 @@
-"""rankcheck/prove/boxes.py: subdivisions in which a polynomial is not negative where facts hold."""
+"""rankcheck/prove/boxes.py: subdivisions in which a polynomial is not negative where facts hold.
+
+And rankcheck/prove/checking/boxes.py, which encloses each box again.
+"""
 
 from fractions import Fraction
 from random import Random
@@ -7,7 +10,9 @@ import pytest
 
 from rankcheck.algebra.polynomials import parse
 from rankcheck.prove.boxes import boxes, clipped
-from rankcheck.prove.proof import Definition, Fact
+from rankcheck.prove.checking.boxes import check_boxes
+from rankcheck.prove.checking.errors import UnsoundError
+from rankcheck.prove.proof import Boxes, Definition, Fact
 from rankcheck.prove.scalings import scalings
 
 NORM = Definition(name="r0", kind="root", of="x0^2 + x1^2", degree=2)
@@ -188,3 +193,120 @@ def test_scalings():
     assert found("x0^2 - x1^2", free=(True, False)) == []
     # The goal does not change at all: it may be negative everywhere.
     assert found("-x0 + x0 - 1") == []
+
+
+def check(case, subdivision, *, count=None, strict=False):
+    goal, facts, definitions, low, high = case
+    leaves = sum(not word.isdigit() for word in subdivision.split())
+    certificate = Boxes(subdivision=subdivision, boxes=leaves if count is None else count)
+    check_boxes(goal, facts, definitions, box(low, high), certificate, strict=strict)
+
+
+@pytest.mark.parametrize("name", sorted(PROVED))
+def test_other_code_finds_the_same(name):
+    check(PROVED[name], run(PROVED[name]).certificate.subdivision)
+
+
+def test_other_code_finds_the_same_of_strict_goals():
+    above = ("x0^2 - x0 + 1/3", (), (), -1, 1)
+    check(above, run(above, strict=True).certificate.subdivision, strict=True)
+
+
+SLACK = PROVED["AM-GM with slack"]
+AT_ZERO = PROVED["equality at 0"]
+KINK = PROVED["a kink"]
+FORGERIES = {
+    "a box too few": (SLACK, lambda words: words[:-1], "ends before its last"),
+    "a box too many": (SLACK, lambda words: [*words, "."], "goes on after its last"),
+    "nothing": (SLACK, lambda words: [], "ends before its last"),
+    "no halving": (SLACK, lambda words: ["."], "not seen to be not negative"),
+    "other variable": (SLACK, lambda words: ["7", *words[1:]], "neither a box nor a variable"),
+    "no variable": (SLACK, lambda words: ["-1", *words[1:]], "neither a box nor a variable"),
+    "an unknown letter": (SLACK, lambda words: [*words[:-1], "y"], "neither a box nor a variable"),
+    "x where a fact holds": (
+        KINK,
+        lambda words: ["x" if word == "." else word for word in words],
+        "no fact is seen to fail",
+    ),
+    "x without facts": (SLACK, lambda words: ["x"], "no fact is seen to fail"),
+    ". where the goal is negative": (
+        KINK,
+        lambda words: ["." if word == "x" else word for word in words],
+        "not seen to be not negative",
+    ),
+    "s in place of x": (
+        KINK,
+        lambda words: ["s" if word == "x" else word for word in words],
+        "no smaller copy",
+    ),
+    "s at once": (AT_ZERO, lambda words: ["s"], "no smaller copy"),
+    "s at 0, where nothing else is proved": (
+        AT_ZERO,
+        lambda words: ["s" if word == "." else word for word in words],
+        "no smaller copy",
+    ),
+    ". in place of s": (
+        AT_ZERO,
+        lambda words: ["." if word == "s" else word for word in words],
+        "not seen to be not negative",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FORGERIES))
+def test_a_forged_subdivision_is_caught(name):
+    case, forged, reason = FORGERIES[name]
+    words = run(case).certificate.subdivision.split()
+    subdivision = " ".join(forged(words))
+    with pytest.raises(UnsoundError, match=reason):
+        check(case, subdivision)
+
+
+def test_the_number_of_boxes_is_checked():
+    subdivision = run(SLACK).certificate.subdivision
+    with pytest.raises(UnsoundError, match="is said to have that many: 3"):
+        check(SLACK, subdivision, count=3)
+
+
+@pytest.mark.parametrize("name", sorted(PROVED))
+def test_each_box_is_looked_at(name):
+    """A goal that is lower by so much that it is false has no proof by the same boxes."""
+    goal, *rest = case = PROVED[name]
+    if name == "no instance":
+        return
+    subdivision = run(case).certificate.subdivision
+    with pytest.raises(UnsoundError, match="not seen"):
+        check((f"{goal} - 10", *rest), subdivision.replace("s", "."))
+
+
+@pytest.mark.parametrize(
+    ("goal", "facts", "subdivision", "strict"),
+    [
+        # Half of it is proved, and is not where the rest would be moved to.
+        ("x0 - x1", (), "0 1 s . 1 . .", False),
+        # No scaling of the goal, of a fact; one that is no halving of both.
+        ("x0^2 + x1^2 - 2*x0*x1 + x0", (), "0 1 s . 1 . .", False),
+        ("x0 + x1", (Fact(of="x0 + x1 - 1", signs="-0"),), "0 1 s . 1 . .", False),
+        ("x0^2 + x1^2", (), "0 0 s . .", False),
+        # The sign of a number is that of all smaller copies, and no proof of it.
+        ("-1", (), "0 s .", False),
+        ("x0 + x1", (), "0 1 s . 1 . .", True),
+    ],
+)
+def test_what_is_no_smaller_copy_is_refused(goal, facts, subdivision, strict):
+    with pytest.raises(UnsoundError):
+        check((goal, facts, (), 0, 1), subdivision, strict=strict)
+
+
+def test_what_is_a_smaller_copy_is_accepted():
+    check(("x0 + x1", (), (), 0, 1), "0 1 s . 1 . .")
+    check(("x0^2 + x1", (), (), 0, 1), "0 1 1 s . . .")
+    check(("x0*x1 + x0*x2", (), (), 0, 1), "0 s .")
+
+
+def test_what_nothing_bounds_is_refused():
+    log = Definition(name="l0", kind="log", of="x0")
+    with pytest.raises(UnsoundError, match="nothing bounds l0"):
+        check(("l0", (), (log,), 1, 2), ".")
+    with pytest.raises(UnsoundError, match="names x7"):
+        check(("x7", (), (), 1, 2), ".")
