@@ -71,11 +71,11 @@ def boxes(
         seconds: how long to try; None: until there are `most` boxes.
         most: boxes at which it gives up.
     """
-    rest = clipped(box, facts)
-    if rest is None:
+    rest, others = clipped(box, facts)
+    if any(low > high for low, high in rest.values()):
         return Covering(Boxes(subdivision="x", boxes=1), 1, "")
     try:
-        enclosures = Enclosures(goal, facts, definitions, rest)
+        enclosures = Enclosures(goal, others, definitions, rest)
     except Unbounded as error:
         return Covering(None, 0, str(error))
     deadline = None if seconds is None else time.monotonic() + seconds
@@ -83,17 +83,25 @@ def boxes(
         return _Subdivision(enclosures, strict=strict).run(deadline, most)
 
 
-def clipped(box: Box, facts: Sequence[Fact]) -> dict[str, tuple[Fraction, Fraction]] | None:
+def clipped(
+    box: Box, facts: Sequence[Fact]
+) -> tuple[dict[str, tuple[Fraction, Fraction]], list[Fact]]:
     """The part of a box where the facts hold that are about one variable, of the first degree.
 
-    Strict facts count as if they had equality. None if nothing is left.
+    Strict facts count as if they had equality. The facts that are left say more than this.
     """
-    rest = dict(box)
+    rest, left = dict(box), []
     for fact in facts:
         polynomial = parse(fact.of)
         [name, *others] = {name for one in polynomial for name, _ in one} or {""}
         slope = polynomial.get(((name, 1),), Fraction(0))
-        if others or name not in rest or set(polynomial) - {(), ((name, 1),)}:
+        if (
+            others
+            or name not in rest
+            or set(polynomial) - {(), ((name, 1),)}
+            or set(fact.signs) >= {"-", "+"}
+        ):
+            left.append(fact)
             continue
         low, high = rest[name]
         end = -polynomial.get((), Fraction(0)) / slope
@@ -102,10 +110,8 @@ def clipped(box: Box, facts: Sequence[Fact]) -> dict[str, tuple[Fraction, Fracti
             low = max(low, end)
         if "+" not in signs:
             high = min(high, end)
-        if low > high:
-            return None
         rest[name] = low, high
-    return rest
+    return rest, left
 
 
 @dataclass

@@ -130,14 +130,15 @@ def test_a_box_is_cut_off_where_facts_about_one_variable_end_it():
         Fact(of="x1 - 2", signs="-+"),
     )
     half, third = Fraction(1, 2), Fraction(1, 3)
-    assert clipped(box(-1, 1), facts) == {"x0": (half, 1), "x1": (-1, third), "x2": (0, 0)}
-    assert clipped(box(-1, 1), (Fact(of="x0 - 2", signs="0+"),)) is None
+    rest, others = clipped(box(-1, 1), facts)
+    assert rest == {"x0": (half, 1), "x1": (-1, third), "x2": (0, 0)}
+    assert others == list(facts[3:])
 
 
 def leaves(case, found):
     """What became of each box, with its ends, halved here in rationals."""
     words = iter(found.certificate.subdivision.split())
-    whole = clipped(box(*case[3:]), case[1]) or box(*case[3:])
+    whole, _ = clipped(box(*case[3:]), case[1])
 
     def walk(place):
         word = next(words)
@@ -284,9 +285,8 @@ def test_each_box_is_looked_at(name):
     [
         # Half of it is proved, and is not where the rest would be moved to.
         ("x0 - x1", (), "0 1 s . 1 . .", False),
-        # No scaling of the goal, of a fact; one that is no halving of both.
+        # No scaling of the goal; one that is no halving of both.
         ("x0^2 + x1^2 - 2*x0*x1 + x0", (), "0 1 s . 1 . .", False),
-        ("x0 + x1", (Fact(of="x0 + x1 - 1", signs="-0"),), "0 1 s . 1 . .", False),
         ("x0^2 + x1^2", (), "0 0 s . .", False),
         # The sign of a number is that of all smaller copies, and no proof of it.
         ("-1", (), "0 s .", False),
@@ -310,3 +310,24 @@ def test_what_nothing_bounds_is_refused():
         check(("l0", (), (log,), 1, 2), ".")
     with pytest.raises(UnsoundError, match="names x7"):
         check(("x7", (), (), 1, 2), ".")
+    with pytest.raises(UnsoundError, match="not seen"):
+        check_boxes("-1", (), (), {}, Boxes(subdivision=".", boxes=1))
+    with pytest.raises(UnsoundError, match="no fact"):
+        check_boxes("-1", (), (), {}, Boxes(subdivision="x", boxes=1))
+
+
+RANGES = tuple(Fact(of=text, signs="0+") for i in range(2) for text in (f"x{i} + 1", f"-x{i} + 1"))
+
+
+def test_facts_that_say_the_range_do_not_hinder_scalings():
+    """A fact that no scaling leaves as it is may say the range, or else puts no box off."""
+    goal, _, definitions, *ends = AT_ZERO
+    ranged = (goal, RANGES, definitions, *ends)
+    found = run(ranged)
+    assert "s" in found.certificate.subdivision
+    check(ranged, found.certificate.subdivision)
+    unscaled = (goal, (Fact(of="x0*x1 + x0 - 1", signs="-0"),), definitions, *ends)
+    check(unscaled, found.certificate.subdivision)
+    off = (Fact(of="x0 + x1 - 1", signs="-0"),)
+    with pytest.raises(UnsoundError, match="no fact is seen to fail"):
+        check(("-x0 + x1", off, (), 0, 1), "0 1 s . 1 x x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankcheck.prove.checking.boxes import check_boxes
 from rankcheck.prove.checking.errors import UnsoundError
 from rankcheck.prove.checking.polynomials import Poly, rational
 from rankcheck.prove.checking.signs import (
@@ -17,7 +18,7 @@ from rankcheck.prove.checking.signs import (
     signs_of,
     text_of,
 )
-from rankcheck.prove.proof import Boxes, Factors, Goal, Ratio, Squares, Unlogged, Unrooted
+from rankcheck.prove.proof import Boxes, Fact, Factors, Goal, Ratio, Squares, Unlogged, Unrooted
 
 __all__ = ["GoalChecker"]
 
@@ -316,4 +317,22 @@ class GoalChecker:
             )
 
     def _check_boxes(self, poly: Poly, needed: Signs, certificate: Boxes) -> None:
-        raise UnsoundError("a goal rests on boxes, and there is no check of boxes here")
+        self.methods.add("boxes")
+        if needed == ZERO:
+            raise UnsoundError("a goal that a polynomial is zero rests on boxes; none says so")
+        ring, of = self._ring, self._variables.of
+        check_boxes(
+            ring.text(poly, None),
+            [
+                Fact(of=ring.text(one, None), signs=text_of(signs))
+                for one, signs in self._known.facts
+            ],
+            self._variables.definitions,
+            {
+                name: (one.low, one.high)
+                for name, one in zip(ring.names, of, strict=True)
+                if one.kind == "entry" and one.low is not None and one.high is not None
+            },
+            certificate,
+            strict=needed == POSITIVE,
+        )

@@ -251,8 +251,8 @@ class Ring:
             terms[place] = _whole(terms.get(place, 0) + sign * coefficient)
         return Poly(terms, self.size)
 
-    def text(self, poly: Poly) -> str:
-        """A polynomial for people."""
+    def text(self, poly: Poly, most: int | None = 120) -> str:
+        """A polynomial for people: cut off, unless `most` is None."""
         parts = []
         for exponents in sorted(poly.terms, reverse=True):
             powers = [
@@ -268,7 +268,7 @@ class Ring:
             return "0"
         text = " ".join(parts)
         text = text.removeprefix("+ ") if parts[0] == "+" else "-" + text.removeprefix("- ")
-        return text if len(text) <= 120 else f"{text[:117]}…"
+        return text if most is None or len(text) <= most else f"{text[: most - 3]}…"
 
 
 def _monomials(text: str) -> Iterator[str]:

@@ -93,6 +93,7 @@ class Variables:
     def __init__(self, proof: Proof) -> None:
         names = [entry.name for entry in proof.entries]
         self.entries = len(names)
+        self.definitions = proof.definitions
         self.ring = Ring([*names, *(one.name for one in proof.definitions)])
         self.of: list[Variable] = []
         none = self.ring.poly("0")
