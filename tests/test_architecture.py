@@ -30,7 +30,7 @@ FLOORS = (
     ("catalogue",),
     ("parallel",),
     ("counterexamples",),
-    ("records",),
+    ("records", "exports"),
     ("verification",),
     ("hunt",),
     ("sharpen",),

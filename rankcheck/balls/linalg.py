@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -384,9 +384,14 @@ def singular_values(A: Any) -> BallArray:
 def rank(A: Any) -> torch.Tensor:
     """The exact ranks, int64 of shape (*B).
 
+    A kind of formal number may have ranks that are formal numbers themselves: then a ball array.
+
     Raises Undecided for a matrix that is neither exact nor provably of full rank.
     """
-    return torch.from_numpy(each(matrices.rank, balls(A), (), np.int64))
+    ranks = each(matrices.rank, balls(A), ())
+    if has_formal(ranks):
+        return cast(torch.Tensor, wrap(ranks))
+    return torch.from_numpy(ranks.astype(np.int64))
 
 
 def log_pseudo_determinant(A: Any) -> BallArray:

@@ -1,0 +1,145 @@
+"""`rankcheck export`: a file or an id, in three forms; and what is refused, with which code."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rankcheck.exports import LANGUAGES, NotExportable, export
+from tests.exports.made import ROOT, STORED, alone, coqc, exported, needs_coq
+
+CLAIM = "rank.cross-example-as-printed"
+
+#: Conjectures that fall, and whose exports need what has no form outside of balls.
+BODIES = {
+    "singular values": ("leq(singular_values(A)[..., 0], 0)", "3 × 3"),
+    "rank": ("leq(rank(A * A[..., 1:2, 1:2].sqrt()), 0)", "irrational"),
+    "eigenvectors": ("leq(torch.linalg.eigh(A @ A.mT)[1].abs().sum((-2, -1)), 0)", "no form"),
+    "a function": ("leq(torch.erf(A).sum((-2, -1)), 0)", "erf"),
+    "equality": ("leq(torch.relu(A[..., 1, 1].exp().log() - 2), -1)", "comparison"),
+}
+HEAD = """
+import torch
+from rankcheck import conjecture, leq
+from rankcheck.instances import instances
+from rankcheck.linalg import rank, singular_values
+
+@instances
+def fixed(source):
+    return (source.tensor(3, 3, low=1.0, high=4.0),)
+
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(mine):
+    """An empty working directory."""
+
+
+def write_conjecture(body):
+    number = list(BODIES.values()).index(body)
+    file = Path(f"false_{number}.py")
+    file.write_text(
+        HEAD + f'@conjecture("mine.false-{number}", instances=fixed())\n'
+        f'def test_false(A):\n    r"""It is false, as $A$ shows."""\n    return {body[0]}\n'
+    )
+    return file, f"mine.false-{number}"
+
+
+def test_an_id_stands_for_its_stored_certificate(command):
+    assert command("export", CLAIM) == command("export", str(STORED[CLAIM]), "--tex")
+
+
+def test_each_language_takes_an_id_or_a_file(command):
+    for language in LANGUAGES:
+        code, out, err = command("export", CLAIM, f"--{language}", "--limit", "0")
+        assert (code, err) == (0, "")
+        assert out == exported(CLAIM, language)
+        again = command("export", str(STORED[CLAIM]), f"--{language}", "--limit", "0")
+        assert again == (0, out, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rank.sandwich", "--coq"], "no certificate at"),
+        (["nothing.at-all", "--script"], "selects no claim"),
+        (["none.json", "--coq"], "none.json"),
+        (["changed.json", "--coq"], "changed.json"),
+        ([CLAIM, "--coq", "--script"], "not allowed with"),
+        (["rank", "--coq"], "one claim is taken at a time"),
+    ],
+)
+def test_what_is_wrong_is_named(command, arguments, said):
+    data = json.loads(STORED[CLAIM].read_text(encoding="utf-8"))
+    Path("changed.json").write_text(json.dumps(data | {"claim": "rank.another"}))
+    code, out, err = command("export", *arguments, "--limit", "0")
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_certificate_that_proves_nothing_is_not_exported(command):
+    from rankcheck.catalogue.kept import digest
+
+    data = json.loads(STORED[CLAIM].read_text(encoding="utf-8"))
+    data["smallest"]["instance"] = [[1, 0.25], [1, 0.25]]
+    fields = {name: value for name, value in data.items() if name != "sha256"}
+    Path("forged.json").write_text(json.dumps(fields | {"sha256": digest(fields)}))
+    code, out, err = command("export", "forged.json", "--coq", "--limit", "0")
+    assert (code, out) == (2, "")
+    assert "does not refute" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BODIES)
+def test_a_step_without_a_form_is_named(name, command):
+    (file, claim_id), reason = write_conjecture(BODIES[name]), BODIES[name][1]
+    entries = [[4, 1, 1], [1, 2, 1], [1, 1, 3]]
+    given = json.dumps([entries])
+    code, out, err = command("certify", f"{file}::test_false", "--instance", given)
+    assert code == 0, out + err
+    code, out, err = command("export", f".rankcheck/{claim_id}.json", "--coq", "--limit", "0")
+    assert (code, out) == (3, "")
+    assert f"{claim_id} is not exported" in err
+    assert reason in err
+
+
+@pytest.mark.slow
+def test_the_conjectures_of_readme_and_tutorial(command, tmp_path):
+    for page, name in (
+        (ROOT / "README.md", "mine.ten-percent-better"),
+        (ROOT / "docs/first-conjecture.md", "mine.rank-of-a-product"),
+    ):
+        text = page.read_text(encoding="utf-8")
+        block = next(b for b in text.split("```python\n")[1:] if name in b).partition("```")[0]
+        file = f"{name.replace('.', '_').replace('-', '_')}.py"
+        Path(file).write_text(block)
+        code, out, err = command("verify", file, "--limit", "0")
+        assert code == 1, out + err
+        certificate = f".rankcheck/{name}.json"
+        code, text, err = command("export", certificate, "--script", "--limit", "0")
+        assert (code, err) == (0, f"running {file}\n")
+        assert alone(text, tmp_path)[0] == 0
+        code, text, _ = command("export", certificate, "--coq", "--limit", "0")
+        assert code == 0
+        if needs_coq.args[0] is False:
+            assert coqc(text, tmp_path) == (0, "")
+
+
+def test_closed_forms_that_give_other_sides_are_not_exported(monkeypatch):
+    from rankcheck.catalogue.loader import load
+    from rankcheck.counterexamples.certificate import read
+    from rankcheck.counterexamples.replay import find
+    from rankcheck.exports import algebra
+    from rankcheck.exports.traced import Traced
+
+    claim_id = "rank.layer-energy-as-printed"
+    path = STORED[claim_id]
+    [claim] = load([find(path, read(path))])
+
+    def doubled(A):
+        return [2 * x for x in algebra.singular_values(A)]
+
+    monkeypatch.setattr(Traced, "linear_algebra", algebra.TABLE | {"singular_values": doubled})
+    with pytest.raises(NotExportable, match="balls have proved other sides"):
+        export(path, claim, "coq")
