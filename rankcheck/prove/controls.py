@@ -1,0 +1,127 @@
+"""The controls of a proof: which mutants of the claim can be proved at its shape as well.
+
+A mutant that is proved where an instance refutes it shows that proofs cannot be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Literal
+
+from flint import fmpq
+
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.excess import Excess
+from rankcheck.claims.variants import mutant
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.errors import InstallationError
+from rankcheck.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
+from rankcheck.instances.drivers import ScopeSource
+from rankcheck.instances.scope import ScopeShape
+from rankcheck.instances.source import Source, seed_of
+from rankcheck.prove.checking.points import NotKnown, Values
+from rankcheck.prove.checking.polynomials import rational
+from rankcheck.prove.checking.signs import Variables
+from rankcheck.prove.proof import Proof
+from rankcheck.prove.settings import Unproved
+from rankcheck.verification.evaluation import evaluate_instances
+from rankcheck.verification.search import worst_of
+
+__all__ = ["Left", "ProvedFalseError", "controls", "refutation"]
+
+#: `open`: it cannot be proved. `false`: nor that, and an instance at this shape refutes it.
+Left = Literal["open", "false", "proved"]
+
+#: So many instances with entries −1, 0 and 1 are looked at, in batches of `BATCH`; of each of the
+#: other kinds, `BATCHES`. A claim that takes no batches has `SINGLE` instances of a kind.
+SCOPE, BATCH, BATCHES, SINGLE = 2048, 256, 2, 16
+#: What balls do not decide at these is left.
+PRECISIONS = (128, 256)
+KINDS: tuple[type[ShapedSource], ...] = (ShapedSource, StructuredSource, MagnitudeSource)
+
+
+class ProvedFalseError(InstallationError):
+    """A statement is proved at a shape at which an instance refutes it: no proof can be trusted."""
+
+
+def controls(
+    claim: Claim, shape: ScopeShape, prove_one: Callable[[Claim], Proof | Unproved]
+) -> Mapping[str, Left]:
+    """What becomes of the mutants of a claim at a shape.
+
+    Args:
+        prove_one: tries to prove a mutant there.
+
+    Raises:
+        ProvedFalseError: if a mutant is proved that an instance at this shape refutes.
+    """
+    left: dict[str, Left] = {}
+    for name in claim.mutants:
+        variant = mutant(claim, name)
+        found = prove_one(variant)
+        instance = refutation(variant, shape)
+        if not isinstance(found, Proof):
+            left[name] = "open" if instance is None else "false"
+        elif instance is None:
+            left[name] = "proved"
+        elif not denies(found, instance):
+            left[name] = "false"
+        else:
+            raise ProvedFalseError(
+                f"the mutant {name!r} of {claim.id} is proved at the shape {shape.integers}, and "
+                f"{', '.join(map(str, instance.record.tensors))} refutes it there; what is false "
+                "is never proved"
+            )
+    return left
+
+
+def denies(proof: Proof, instance: Instance) -> bool:
+    """Whether an instance that refutes a claim is one of those that a proof of it is about.
+
+    It is not where an exception may be zero, nor where the claim holds up to the slack.
+    """
+    slack = rational(proof.slack)
+    judgement = instance.in_balls
+    if slack and judgement.kind == "leq":
+        assert judgement.lhs is not None
+        assert judgement.rhs is not None
+        if not Excess.of("leq", judgement.lhs, judgement.rhs * (1 + slack)).fails:
+            return False
+    variables = Variables(proof)
+    numbers = (x for tensor in instance.record.tensors for x in tensor.reshape(-1).tolist())
+    values = Values(variables, tuple(fmpq(*x.as_integer_ratio()) for x in numbers))
+    try:
+        return all(values.sign(variables.ring.poly(text)) for text in proof.exceptions)
+    except NotKnown:
+        return False
+
+
+def refutation(claim: Claim, shape: ScopeShape) -> Instance | None:
+    """An instance at a shape that is proved to violate a claim, if a few small batches have one."""
+    assert claim.instances is not None
+    for make in _sources(claim, shape):
+        evaluation = evaluate_instances(claim, claim.instances, make)
+        for part in evaluation.parts:
+            if part.record.integers != shape.integers or not part.violating:
+                continue
+            for index in worst_of(part.relations, part):
+                record = part.instance(index)
+                instance = Instance(claim, claim.instances, record, PRECISIONS)
+                if instance.proved:
+                    return instance
+    return None
+
+
+def _sources(claim: Claim, shape: ScopeShape) -> Iterator[Callable[[], Source]]:
+    """Batches at a shape: the scope or its beginning, then what sweeps and hunts draw."""
+    together = None if claim.no_batch is not None else BATCH
+    size, batches = (BATCH, BATCHES) if together else (1, SINGLE)
+    every = min(shape.instances, SCOPE if together else SINGLE)
+    for start in range(0, every, size):
+        count = min(size, every - start) if together else None
+        yield partial(ScopeSource, shape, start, count)
+    for number in range(batches):
+        for kind in KINDS if shape.entries else ():
+            seed = seed_of(claim.id, "controls", kind.__name__, number)
+            yield partial(kind, shape.integers, seed, together)
