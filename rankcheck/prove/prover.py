@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
@@ -14,8 +13,10 @@ from rankcheck.claims.variants import mutant
 from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.instances.scope import ScopeShape, Shapes
 from rankcheck.prove.algebra import prove_shape
+from rankcheck.prove.checking import UnsoundError, check
+from rankcheck.prove.controls import ProvedFalseError, controls
 from rankcheck.prove.proof import Proof
-from rankcheck.prove.range import Ranged, draws_entries, judged_again, prove_range
+from rankcheck.prove.range import Ranged, draws_entries, prove_range
 from rankcheck.prove.result import Outcome, Plan
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.shapes import selected, targets
@@ -29,23 +30,6 @@ TIMES, LEAST = 5.0, 1.0
 
 class FaultError(InstallationError):
     """The second checker refuses a proof, or a false statement is proved: no proof is trusted."""
-
-
-def check(claim: Claim, proof: Proof, *, seed: int = 0) -> Any:
-    """The second checker; see `rankcheck.prove.checking`."""
-    from rankcheck.prove import checking  # type: ignore[attr-defined]
-
-    return checking.check(claim, proof, seed=seed)
-
-
-def controls(
-    claim: Claim, shape: ScopeShape, prove_one: Callable[[Claim], Proof | Unproved]
-) -> Mapping[str, str]:
-    """What becomes of the mutants at a shape; see `rankcheck.prove.controls`."""
-    from rankcheck.prove import controls as made  # type: ignore[attr-defined]
-
-    found: Mapping[str, str] = made.controls(claim, shape, prove_one)
-    return found
 
 
 def check_claim(claim: object) -> None:
@@ -143,9 +127,7 @@ class Prover:
 
         try:
             left = controls(claim, shape, prove_one)
-        except RuntimeError as error:
-            if type(error).__name__ != "ProvedFalseError":
-                raise
+        except ProvedFalseError as error:
             raise FaultError(f"{claim.id}, {Outcome(target=target).text}: {error}") from error
         proof = replace(proof, controls=dict(left))
         return Outcome(target=target, proof=proof, paths=proof.paths, checked=checked)
@@ -156,7 +138,7 @@ class Prover:
         found = prove_range(claim, settings)
         if not isinstance(found, Ranged):
             return _unproved(target, found)
-        checked = self._checked(lambda: judged_again(claim, found.proof), target)
+        checked = self._checked(lambda: check(claim, found.proof), target)
         left = {}
         for name in claim.mutants:
             rest = max(until - time.monotonic(), 1e-3)
@@ -178,9 +160,7 @@ class Prover:
         since = time.monotonic()
         try:
             again()
-        except RuntimeError as error:
-            if type(error).__name__ != "UnsoundError":
-                raise
+        except UnsoundError as error:
             raise FaultError(
                 f"{self._claim.id}, {Outcome(target=target).text}: the second checker refuses the "
                 f"proof: {error}"

@@ -26,7 +26,7 @@ from rankcheck.instances.source import Instances, Rejected, Source
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.settings import Settings, Unproved
 
-__all__ = ["INSTANCES", "Ended", "Ranged", "draws_entries", "judged_again", "prove_range", "ranged"]
+__all__ = ["INSTANCES", "Ended", "Ranged", "draws_entries", "prove_range", "ranged"]
 
 #: So many instances are decided, those with the smallest integers.
 INSTANCES = 3_000
@@ -177,30 +177,6 @@ def prove_range(
         seconds=round(time.monotonic() - since, 3),
     )
     return Ranged(proof, whole, seen)
-
-
-def judged_again(claim: Claim, proof: Proof) -> int:
-    """Judge the instances of a range again, as those of a search are; how many there are.
-
-    Raises:
-        UnsoundError: if one of them is not satisfied, or there are not so many.
-    """
-    assert claim.instances is not None
-    held = 0
-    for record in ranged(claim.instances):
-        if held == proof.paths:
-            return held
-        finding = judge(claim, record).finding
-        if finding not in ("satisfied", "outside"):
-            raise UnsoundError(f"the instance {_text(record)} is {finding}")
-        held += finding == "satisfied"
-    if held != proof.paths:
-        raise UnsoundError(f"it says {proof.paths} instances, and the generator has {held}")
-    return held
-
-
-class UnsoundError(RuntimeError):
-    """A proof does not prove what it says."""
 
 
 def _text(record: Record) -> str:

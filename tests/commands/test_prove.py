@@ -7,7 +7,8 @@ import pytest
 
 from rankcheck.parallel import executors
 from rankcheck.parallel.executors import Unfinished
-from rankcheck.prove.range import UnsoundError
+from rankcheck.prove.checking import UnsoundError
+from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.settings import Unproved
 from tests.prove.made import install
 
@@ -139,7 +140,7 @@ def test_a_refused_proof_is_never_shown(engine, command):
 
 
 def test_a_false_mutant_that_is_proved_ends_with_four(engine, command):
-    engine.false = type("ProvedFalseError", (RuntimeError,), {})("the mutant 'm' is proved")
+    engine.false = ProvedFalseError("the mutant 'm' is proved")
     code, _, err = command("prove", "mine.py::test_squares")
     assert code == 4
     assert "t.squares, entries of x 1: the mutant 'm' is proved" in err

@@ -11,7 +11,7 @@ from rankcheck import any_of, eq, leq, lt
 from rankcheck.balls import BallArray
 from rankcheck.errors import InputError
 from rankcheck.instances.source import instances
-from rankcheck.prove import range as ranges
+from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.range import Ranged, draws_entries, prove_range, ranged
 from rankcheck.prove.settings import Settings
 
@@ -141,9 +141,9 @@ def test_a_range_has_no_shapes_to_select(declare):
 def test_the_second_look_refuses_what_is_not_there(declare):
     claim = declare(pascal, triangles())
     found = prove_range(claim, Settings())
-    assert ranges.judged_again(claim, found.proof) == 27
-    with pytest.raises(ranges.UnsoundError, match="says 28 instances, and the generator has 27"):
-        ranges.judged_again(claim, replace(found.proof, paths=28))
+    assert check(claim, found.proof).instances == 27
+    with pytest.raises(UnsoundError, match="of 28 instances, and the generator has 27"):
+        check(claim, replace(found.proof, paths=28))
     false = declare(lambda n, k: leq(n, 3), triangles())
-    with pytest.raises(ranges.UnsoundError, match="the instance 4, 0 is refuted"):
-        ranges.judged_again(false, found.proof)
+    with pytest.raises(UnsoundError, match=r"the instance \(4, 0\) is not proved"):
+        check(false, found.proof)

@@ -11,8 +11,9 @@ from rankcheck import leq
 from rankcheck.errors import InputError, InstallationError
 from rankcheck.instances.source import instances
 from rankcheck.prove import through as running
+from rankcheck.prove.checking import UnsoundError
+from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.file import Proofs
-from rankcheck.prove.range import UnsoundError
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.shapes import selected, targets
 
@@ -142,7 +143,7 @@ def test_a_proof_that_the_second_checker_refuses_is_never_shown(claim, engine):
 
 
 def test_a_false_mutant_that_is_proved_stops_the_run(claim, engine):
-    engine.false = type("ProvedFalseError", (RuntimeError,), {})("the mutant 'm'")
+    engine.false = ProvedFalseError("the mutant 'm'")
     with pytest.raises(InstallationError, match="rows of A 1, columns of A 1: the mutant 'm'"):
         rankcheck.prove(claim)
 
