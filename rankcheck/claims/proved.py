@@ -60,6 +60,17 @@ class Proved:
         return sum(self.shapes.values())
 
     @property
+    def text(self) -> str:
+        """What is proved, in words: at how many shapes, how, and the sentence on one of them."""
+        by = ", ".join(
+            f"{METHODS[name]}: {self.shapes[name]}" for name in METHODS if name in self.shapes
+        )
+        shapes = f"at {self.number} shape{'s' * (self.number != 1)} ({by})"
+        how = "" if self.method == "range" else f"{shapes}; the largest: {self.largest}. "
+        before = "of an older text of the claim, " if self.stale else ""
+        return f"{before}{how}{self.sentence}"
+
+    @property
     def short(self) -> str:
         """The cell of a table: how many shapes, and how many mutants are not proved there.
 

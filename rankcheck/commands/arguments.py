@@ -14,6 +14,7 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.errors import InputError
 from rankcheck.hunt.controls import hunt_control
+from rankcheck.prove.standing import standing
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 
 __all__ = [
@@ -156,7 +157,8 @@ def settings(args: argparse.Namespace) -> Settings:
     Raises:
         InputError: if the profile is unknown.
     """
-    return Settings(profile(args.profile), args.seed, shrink=args.shrink, hunter=hunt_control)
+    chosen = profile(args.profile)
+    return Settings(chosen, args.seed, shrink=args.shrink, hunter=hunt_control, prover=standing)
 
 
 def add_instance(

@@ -9,10 +9,14 @@ import argparse
 import json
 import shutil
 import sys
+from dataclasses import asdict
+from typing import Any
 
 from rankcheck.catalogue.collect import problems
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.completion import add_selectors
+from rankcheck.prove.file import Proofs
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import say
@@ -37,9 +41,16 @@ def run(args: argparse.Namespace) -> int:
     for problem in broken:
         say(f"rankcheck: {problem}", sys.stderr)
     if args.json:
-        print(json.dumps([entry.to_json() for entry in entries], indent=2, ensure_ascii=False))
+        data = [entry.to_json() | {"proved": _proved(entry)} for entry in entries]
+        print(json.dumps(data, indent=2, ensure_ascii=False))
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         for line in index.lines(entries, sys.stdout, width):
             say(line)
     return Exit.USAGE if broken else Exit.EXPECTED
+
+
+def _proved(entry: Entry) -> dict[str, Any] | None:
+    """What the proofs prove that are kept beside a claim, as its row in a ledger has it."""
+    proofs = Proofs.of(entry)
+    return None if proofs is None else asdict(proofs.facts())

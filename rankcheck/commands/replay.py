@@ -1,9 +1,10 @@
-"""Replay certificates, and files of records: prove each again, from the numbers in its file.
+"""Replay certificates, files of records and of proofs: prove each again, from what is in its file.
 
-A certificate proves that its claim is false, and a file of records how sharp its bounds are. The
-claim is one of rankcheck's own, or it is in the file that is named there: at that place, beside the
-certificate, in a folder above it, or in the working directory. That file is Python that is run, so
-it has to lie below the working directory; --claims names another one.
+A certificate proves that its claim is false, a file of records how sharp its bounds are, and a file
+of proofs that it is true at some shapes, which the second checker finds again. The claim is one of
+rankcheck's own, or it is in the file that is named there: at that place, beside the certificate, in
+a folder above it, or in the working directory. That file is Python that is run, so it has to lie
+below the working directory; --claims names another one.
 
 Exit codes: 0 all are proved again; 1 a file does not prove what it says; 2 wrong input; 3
 floats and balls disagree about an instance, or a claim did not end within --limit, or its process
@@ -21,6 +22,7 @@ from typing import Any
 
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.kept import Form
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import add_limit, limit
@@ -31,7 +33,7 @@ from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import say
 
-HELP = "prove a counterexample or records again, from their file"
+HELP = "prove a counterexample, records or proofs again, from their file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +93,15 @@ class _Prove:
     entry: Entry
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A kind of files: its form, the function of Python that proves one again, and that here."""
+
+    form: Form
+    function: str
+    prove: Callable[[Path, Entry], tuple[Exit, str]]
+
+
 def _warm() -> None:
     import rankcheck.counterexamples.replay  # noqa: F401 -- torch
 
@@ -99,25 +110,25 @@ def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
     """What finds claims, and replays files: the exit code, and the text."""
     from rankcheck.counterexamples import certificate
     from rankcheck.counterexamples.replay import find
+    from rankcheck.prove import file as proofs
     from rankcheck.records import file as records
 
-    forms = (
-        (certificate.FORM, "rankcheck.counterexamples.replay"),
-        (records.FORM, "rankcheck.records.prove_again"),
-    )
+    of_records = _Kept(records.FORM, "rankcheck.records.prove_again", _attained)
+    of_proofs = _Kept(proofs.FORM, "rankcheck.prove.again.prove_again", _proved)
+    other = _Kept(certificate.FORM, "rankcheck.counterexamples.replay", _refuted)
 
-    def of_records(path: Path) -> bool:
+    def kept(path: Path) -> _Kept:
         data = certificate.FORM.load(path)
-        return isinstance(data, dict) and "relations" in data
+        fields = data if isinstance(data, dict) else {}
+        return of_records if "relations" in fields else of_proofs if "proofs" in fields else other
 
     def answer(question: _Find | _Prove, tell: Tell) -> Any:
         if isinstance(question, _Prove):
-            prove = _attained if of_records(question.path) else _refuted
-            return prove(question.path, question.entry)
-        known = {path: forms[of_records(path)] for path in question.paths}
-        read_all = {path: form.read(path) for path, (form, _) in known.items()}
+            return kept(question.path).prove(question.path, question.entry)
+        known = {path: kept(path) for path in question.paths}
+        read_all = {path: one.form.read(path) for path, one in known.items()}
         return [
-            find(path, data, question.elsewhere, prove=known[path][1])
+            find(path, data, question.elsewhere, prove=known[path].function)
             for path, data in read_all.items()
         ]
 
@@ -146,6 +157,26 @@ def _attained(path: Path, entry: Entry) -> tuple[Exit, str]:
             "rankcheck record CLAIM --again writes it anew"
         )
     return Exit.EXPECTED, "\n".join(lines) or f"{claim.id} has no record in {path}"
+
+
+def _proved(path: Path, entry: Entry) -> tuple[Exit, str]:
+    """As expected if the second checker accepts all proofs of a file, and the text about them."""
+    from rankcheck.prove.again import UnsoundError, prove_again
+    from rankcheck.prove.file import ProofError, Proofs
+
+    [claim] = load([entry])
+    lines = []
+    try:
+        for kept, checked in prove_again(path, claim):
+            lines.append(f"{claim.id}: {kept.sentence} (checked again)\n  {checked}")
+    except (ProofError, UnsoundError) as error:
+        return Exit.REFUTED, "\n".join([*lines, f"not proved: {error}"])
+    if Proofs.read(path).statement_sha256 != claim.statement_hash:
+        lines.append(
+            f"  the text of the claim ({entry.place}) has changed since {path} was written; "
+            "rankcheck prove CLAIM --keep writes it anew"
+        )
+    return Exit.EXPECTED, "\n".join(lines)
 
 
 def _refuted(path: Path, entry: Entry) -> tuple[Exit, str]:

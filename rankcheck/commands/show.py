@@ -15,7 +15,9 @@ from rankcheck import files
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.catalogue.selection import select
+from rankcheck.claims.proved import Proved
 from rankcheck.commands.completion import add_selectors
+from rankcheck.prove.file import Proofs
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import table
 from rankcheck.terminal.plain import say
@@ -60,13 +62,19 @@ def _write(path: Path, entries: Sequence[Entry], ledger: Path | None) -> int:
     from rankcheck.report import claim_page  # its libraries take a while to import
 
     if ledger is None:
-        page = claim_page([(Row.of(each, "cited"), each) for each in entries], verified=False)
+        made = [(Row.of(each, "cited", proved=_proved(each)), each) for each in entries]
+        page = claim_page(made, verified=False)
     else:
         rows = read_ledger(ledger).rows_of(entry.id for entry in entries)
         page = claim_page(list(zip(rows, entries, strict=True)))
     files.write_page(path, page)
     say(f"page: {path}")
     return 0
+
+
+def _proved(entry: Entry) -> Proved | None:
+    proofs = Proofs.of(entry)
+    return None if proofs is None else proofs.facts()
 
 
 def _found(row: Row | None, path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rankcheck.catalogue.entry import shown_path
@@ -15,17 +15,21 @@ from rankcheck.instances.scope import ScopeShape, Shapes
 from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.controls import ProvedFalseError, controls
+from rankcheck.prove.identities import identity
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.range import Ranged, draws_entries, prove_range
 from rankcheck.prove.result import Outcome, Plan
+from rankcheck.prove.sentences import counted, shape_text
 from rankcheck.prove.settings import Settings, Unproved
-from rankcheck.prove.shapes import selected, targets
+from rankcheck.prove.shapes import known_sizes, selected, targets
 from rankcheck.prove.target import Target
 
 __all__ = ["FaultError", "Prover", "check_claim"]
 
 #: A mutant is given so many times the seconds of the proof, and these at least.
 TIMES, LEAST = 5.0, 1.0
+#: The proof of a range has this share of the seconds; its check takes as long.
+SHARE = 0.4
 
 
 class FaultError(InstallationError):
@@ -94,7 +98,7 @@ class Prover:
         self.plan = replace(whole, targets=tuple(chosen), complete=scope.complete)
 
     def attempt(self, target: Target, settings: Settings) -> Outcome:
-        """Prove the claim at a shape.
+        """Prove the claim at a shape; what is raised on the way ends this shape alone.
 
         Raises:
             FaultError: if the second checker refuses the proof, or a false mutant is proved.
@@ -105,20 +109,36 @@ class Prover:
             outcome = done(target, settings)
         except (InputError, InstallationError):
             raise
-        except Exception as error:
-            if not short_of_memory(error):
-                raise
-            outcome = Outcome(target=target, reason="memory was short")
+        except Exception as error:  # it ends this shape, and is named
+            what = f"internal error: {type(error).__name__}: {error}".rstrip(": ")
+            short = short_of_memory(error)
+            outcome = Outcome(target=target, reason="memory was short" if short else what)
         return replace(outcome, seconds=time.monotonic() - since)
+
+    def chance(self, seed: int) -> str:
+        """What random points say of identities of the claim, on the pattern of one sample.
+
+        That is no proof. Empty where they say nothing: of a bound, or of a body that is not made of
+        rational functions.
+        """
+        if self.plan.ranged:
+            return ""
+        try:
+            found = identity(self._claim, seed=seed)
+        except Exception:  # whatever a body raises on numbers of another kind
+            return ""
+        sizes = known_sizes(self._claim, found.sample.integers)
+        place = shape_text(sizes, found.sample.integers)
+        return f"For {place}, {counted(found.entries, 'entry', 'entries')}: {found.sentence}"
 
     def _at_shape(self, target: Target, settings: Settings) -> Outcome:
         claim, shape = self._claim, self._shapes[target.integers]
         until = time.monotonic() + settings.seconds
-        found = prove_shape(claim, shape, settings)
+        found = self._proved(shape, settings)
         if not isinstance(found, Proof):
             return _unproved(target, found)
         proof = replace(found, sizes=dict(target.sizes))
-        checked = self._checked(lambda: check(claim, proof, seed=settings.seed), target)
+        checked = self._checked(proof, target, settings)
 
         def prove_one(variant: Claim) -> Proof | Unproved:
             rest = max(until - time.monotonic(), LEAST)
@@ -132,13 +152,21 @@ class Prover:
         proof = replace(proof, controls=dict(left))
         return Outcome(target=target, proof=proof, paths=proof.paths, checked=checked)
 
+    def _proved(self, shape: ScopeShape, settings: Settings) -> Proof | Unproved:
+        """A proof, without slack if there is one."""
+        if settings.slack is None:
+            return prove_shape(self._claim, shape, settings)
+        half = replace(settings, seconds=settings.seconds / 2)
+        found = prove_shape(self._claim, shape, replace(half, slack=None))
+        return found if isinstance(found, Proof) else prove_shape(self._claim, shape, half)
+
     def _ranged(self, target: Target, settings: Settings) -> Outcome:
         claim = self._claim
         until = time.monotonic() + settings.seconds
-        found = prove_range(claim, settings)
+        found = prove_range(claim, replace(settings, seconds=SHARE * settings.seconds))
         if not isinstance(found, Ranged):
             return _unproved(target, found)
-        checked = self._checked(lambda: check(claim, found.proof), target)
+        checked = self._checked(found.proof, target, settings)
         left = {}
         for name in claim.mutants:
             rest = max(until - time.monotonic(), 1e-3)
@@ -151,7 +179,7 @@ class Prover:
             target=target, proof=proof, paths=proof.paths, checked=checked, whole=found.whole
         )
 
-    def _checked(self, again: Callable[[], object], target: Target) -> float:
+    def _checked(self, proof: Proof, target: Target, settings: Settings) -> float:
         """The seconds that the second checker takes.
 
         Raises:
@@ -159,7 +187,7 @@ class Prover:
         """
         since = time.monotonic()
         try:
-            again()
+            check(self._claim, proof, seed=settings.seed)
         except UnsoundError as error:
             raise FaultError(
                 f"{self._claim.id}, {Outcome(target=target).text}: the second checker refuses the "

@@ -11,7 +11,6 @@ from rankcheck.claims.proved import METHODS
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.sentences import (
     NOTHING_ELSE,
-    at,
     controls,
     counted,
     open_mutants,
@@ -142,6 +141,7 @@ class Result:
         outcomes: what became of the shapes that were tried, in their order.
         interrupted: whether Ctrl-C ended the run.
         left: the file where the proofs were left.
+        chance: what random points say of its identities, on one pattern; no proof.
     """
 
     plan: Plan
@@ -151,6 +151,7 @@ class Result:
     seconds: float = 0.0
     interrupted: bool = False
     left: str | None = None
+    chance: str = ""
 
     @cached_property
     def proved(self) -> tuple[Outcome, ...]:
@@ -183,6 +184,7 @@ class Result:
             "interrupted": self.interrupted,
             "outcomes": [one.to_json() for one in self.outcomes],
             "left": self.left,
+            "chance": self.chance,
             "message": self.message,
         }
 
@@ -207,6 +209,8 @@ class Result:
             lines.append(f"  {counted(untried, 'shape')} not tried: {why} (--seconds S).")
         if proved and not plan.ranged:
             lines.append(f"  {NOTHING_ELSE}.")
+        if self.chance:
+            lines.append(f"  By chance: {self.chance[:1].lower()}{self.chance[1:]}.")
         budget = f" of {self.budget:g}" if self.budget else ""
         lines.append(f"  {self.seconds:.1f}{budget} s, seed {self.seed}")
         if self.left is not None:
@@ -243,7 +247,7 @@ class Result:
         for (reason, place), where in list(reasons.items())[:REASONS]:
             first, more = where[0], len(where) - 1
             others = f" and {counted(more, 'other shape')}" if more else ""
-            there = "" if self.plan.ranged else f" {at(first.text)}{others}"
+            there = "" if self.plan.ranged else f" for {first.text}{others}"
             code = f" ({place})" if place else ""
             paths = (
                 f", after {counted(first.paths, 'path')}"

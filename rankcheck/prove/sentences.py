@@ -11,7 +11,6 @@ from rankcheck.prove.proof import Proof
 
 __all__ = [
     "NOTHING_ELSE",
-    "at",
     "controls",
     "counted",
     "equation",
@@ -56,22 +55,32 @@ def shape_text(
 
     >>> shape_text({"depth of net": 2, "width of net": 2})
     'networks of depth 2, width 2'
-    >>> shape_text({"rows of A": 2, "columns of A": 3}, (2, 3, 1), twin=True)
-    'rows of A 2, columns of A 3 (drawn: 2, 3, 1)'
+    >>> shape_text({"rows of A": 2, "columns of A": 3, "d": 4}, (2, 3, 1), twin=True)
+    'A of size 2 × 3, d = 4 (drawn: 2, 3, 1)'
     """
-    nets = [name.removeprefix("depth of ") for name in sizes if name.startswith("depth of ")]
-    nets = [name for name in nets if f"width of {name}" in sizes]
-    parts = []
-    if len(nets) == 1:
-        [net] = nets
-        deep, wide = f"depth of {net}", f"width of {net}"
-        parts.append(f"networks of depth {sizes[deep]}, width {sizes[wide]}")
-        sizes = {name: size for name, size in sizes.items() if name not in (deep, wide)}
-    parts += [f"{name} {size}" for name, size in sizes.items()]
+    parts: dict[str, dict[str, int]] = {}
+    for name, size in sizes.items():
+        what, _, part = name.rpartition(" of ")
+        parts.setdefault(part, {})[what] = size
+    nets = [part for part, known in parts.items() if {"depth", "width"} <= known.keys()]
+    texts = [
+        _part_text("networks" if nets == [part] else part, known) for part, known in parts.items()
+    ]
     drawn = f"drawn: {', '.join(map(str, integers))}" if integers else "its only shape"
-    if not parts:
+    if not texts:
         return drawn
-    return ", ".join(parts) + (f" ({drawn})" if twin and integers else "")
+    return ", ".join(texts) + (f" ({drawn})" if twin and integers else "")
+
+
+def _part_text(part: str, known: Mapping[str, int]) -> str:
+    """The sizes of a part of an instance."""
+    if "" in known:
+        return f"{part} = {known['']}"
+    if known.keys() == {"rows", "columns"}:
+        return f"{part} of size {known['rows']} × {known['columns']}"
+    if known.keys() == {"entries"}:
+        return f"{part} of {counted(known['entries'], 'entry', 'entries')}"
+    return f"{part} of " + ", ".join(f"{what} {size}" for what, size in known.items())
 
 
 def equation(polynomial: str) -> str:
@@ -164,11 +173,6 @@ def _decimal(value: Fraction) -> str:
     """
     text = f"{float(value):.12g}"
     return text if Fraction(text) == value else str(value)
-
-
-def at(place: str) -> str:
-    """Where, in the middle of a sentence."""
-    return f"at {place}" if not place.startswith("networks") else f"for {place}"
 
 
 def open_mutants(proof: Proof) -> int:

@@ -14,6 +14,8 @@ __all__ = ["through"]
 
 #: Where several shapes are tried, one of them has this share of the seconds, at most.
 SHARE = 0.25
+#: With less than this share of them left, no other shape is begun.
+REST = 0.005
 
 Attempt = Callable[[Target, Settings], Outcome]
 
@@ -46,7 +48,7 @@ def through(
     try:
         for target in plan.targets:
             left = settings.seconds - spent()
-            if left <= 0:
+            if left <= REST * settings.seconds:
                 break
             tell(Outcome(target=target).text)
             allowed = min(left, share * settings.seconds)

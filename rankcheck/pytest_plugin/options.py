@@ -12,6 +12,7 @@ import pytest
 from rankcheck import files
 from rankcheck.errors import InputError
 from rankcheck.hunt.controls import hunt_control
+from rankcheck.prove.standing import standing
 from rankcheck.terminal.github import in_actions
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 
@@ -97,7 +98,8 @@ def options_of(config: pytest.Config) -> Options:
             chosen = PROFILES.get(os.environ.get(_VARIABLE, "quick"), PROFILES["quick"])
         else:
             chosen = profile(name)
-        settings = Settings(chosen, config.getoption("--rankcheck-seed"), hunter=hunt_control)
+        seed = config.getoption("--rankcheck-seed")
+        settings = Settings(chosen, seed, hunter=hunt_control, prover=standing)
         if path is not None:
             files.check_writable(Path(path), "a ledger", ("schema", "claims"))
     except InputError as error:

@@ -21,6 +21,7 @@ from rankcheck import files
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.labels import relation_name
+from rankcheck.claims.proved import METHODS
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.verdicts import VERDICTS
@@ -206,6 +207,7 @@ def _environment() -> Environment:
         "generator": Markup(files.GENERATOR),
         "verdicts": VERDICTS,
         "kinds": KINDS,
+        "methods": METHODS,
         "false_kinds": FALSE,
     }
     environment.filters |= {

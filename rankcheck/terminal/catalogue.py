@@ -8,6 +8,7 @@ from typing import TextIO
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
+from rankcheck.prove.file import Proofs
 from rankcheck.records.file import Records
 from rankcheck.terminal.plain import readable
 
@@ -66,6 +67,7 @@ def page(entry: Entry) -> str:
         **_errata(entry.errata),
         **{f"reading {name}": why for name, why in entry.readings.items()},
         **entry.remarked(Records.of(entry).shown),
+        "proved": _proved(entry),
         "corrected by": entry.corrected_by,
         "file": entry.place,
     }
@@ -73,6 +75,12 @@ def page(entry: Entry) -> str:
     statement = textwrap.indent(entry.statement, "  ")
     head = entry.id if entry.title == entry.statement.strip(".") else f"{entry.id}: {entry.title}"
     return "\n".join([head, "", statement, "", *(_field(*part) for part in known.items())])
+
+
+def _proved(entry: Entry) -> str | None:
+    """What the proofs prove that are kept beside a claim; nothing here knows if they are stale."""
+    proofs = Proofs.of(entry)
+    return None if proofs is None else proofs.facts().text
 
 
 def _where(entry: Entry) -> str:

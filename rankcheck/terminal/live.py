@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "rows_table"]
 
 #: The columns that a narrow terminal does without, the first one first.
-_SPARED = ("scope", "killed", "best", "tried", "kind", "sec")
+_SPARED = ("proved", "scope", "killed", "best", "tried", "kind", "sec")
 #: Where rows come and go: the least widths of the columns, so that no column comes and goes, and
 #: to how many characters an id may be cut before a column is left out.
 _USUAL = {"kind": 12, "verdict": 9, "scope": 7, "tried": 5, "best": 7, "killed": 5, "sec": 5}
@@ -104,7 +104,7 @@ class Progress(Display):
             seconds = f"{time.monotonic() - since:.1f}"
             share = self._remade.get(entry.id)
             doing = "running" if share is None else f"made {share:.0%}"
-            cells = (entry.id, entry.kind, doing, "", table.count(seen), "", "", seconds)
+            cells = (entry.id, entry.kind, doing, "", table.count(seen), "", "", "", seconds)
             lines.append((cells, None))
         shown = rows_table(lines, self.console.width, live=True)
         fallen = sum(not row.expected for row in self.rows)
@@ -128,7 +128,8 @@ def rows_table(
     from rich.text import Text
 
     columns = zip(table.HEADINGS, *(cells for cells, _ in rows), strict=True)
-    widths = {column[0]: max(map(len, column)) for column in columns}
+    left = table.empty([cells for cells, _ in rows])
+    widths = {column[0]: max(map(len, column)) for column in columns if column[0] not in left}
     needed = {name: max(widths[name], _USUAL.get(name, 0)) for name in widths} if live else widths
     ids = {"claim": min(needed["claim"], _LEAST)} if live else {}
     names = fitting(needed | ids, _SPARED, width, 1)

@@ -13,8 +13,10 @@ from rankcheck.verification.ledger import ExperimentFacts, RelationFacts, Row
 
 __all__ = [
     "HEADINGS",
+    "SELDOM",
     "cells",
     "count",
+    "empty",
     "facts",
     "lines",
     "message",
@@ -23,7 +25,7 @@ __all__ = [
     "total",
 ]
 
-#: The columns, with their alignment: 100 characters for the longest ids.
+#: The columns, with their alignment: 100 characters for the longest ids, without what is proved.
 HEADINGS = {
     "claim": "<",
     "kind": "<",
@@ -32,8 +34,11 @@ HEADINGS = {
     "tried": ">",
     "best": ">",
     "killed": ">",
+    "proved": ">",
     "sec": ">",
 }
+#: Columns that are left out where no row has anything there.
+SELDOM = ("proved",)
 #: Packages whose versions are named beside the runs of an experiment.
 _NAMED = ("torch", "numpy")
 
@@ -49,6 +54,7 @@ def cells(row: Row) -> tuple[str, ...]:
         _instances(row.drawn + row.swept + row.tight_swept),
         row.best,
         f"{mutants.killed}/{mutants.total}" if mutants.total else "",
+        "" if row.proved is None else row.proved.short,
         f"{row.seconds:.1f}" if row.kind != "cited" else "",
     )
 
@@ -75,21 +81,30 @@ def count(number: int) -> str:
 
 def lines(rows: Iterable[Row]) -> list[str]:
     """The table as lines of text: its headings, then the rows sorted by id."""
-    table = [tuple(HEADINGS), *(cells(row) for row in sorted(rows, key=lambda row: row.id))]
+    ordered = [cells(row) for row in sorted(rows, key=lambda row: row.id)]
+    left = empty(ordered)
+    table = [tuple(HEADINGS), *ordered]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [_line(line, widths).rstrip() for line in table]
+    return [_line(line, widths, left).rstrip() for line in table]
 
 
-def _line(line: Sequence[str], widths: Sequence[int]) -> str:
+def empty(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The columns that are left out: nothing stands there."""
+    places = {name: place for place, name in enumerate(HEADINGS)}
+    return [name for name in SELDOM if not any(row[places[name]] for row in rows)]
+
+
+def _line(line: Sequence[str], widths: Sequence[int], left: Sequence[str]) -> str:
     return " ".join(
         f"{cell:{side}{width}}"
-        for cell, side, width in zip(line, HEADINGS.values(), widths, strict=True)
+        for cell, (name, side), width in zip(line, HEADINGS.items(), widths, strict=True)
+        if name not in left
     )
 
 
 def sentence(row: Row) -> str:
     """A row as a line: the verdict, the id, and the numbers."""
-    _, kind, verdict, small, _, ratio, mutants, seconds = cells(row)
+    _, kind, verdict, small, _, ratio, mutants, proved, seconds = cells(row)
     drawn, swept = _instances(row.drawn), _instances(row.swept + row.tight_swept)
     parts = [
         kind,
@@ -99,6 +114,7 @@ def sentence(row: Row) -> str:
         f"{row.remade.runs} made again" if row.remade else "",
         ratio and f"best {ratio}",
         mutants and f"mutants {mutants}",
+        proved and f"proved {proved}",
         _asserted(row),
         "guard of unknown strength" if row.unknown_strength else "",
         "beats its record" if row.beaten else "",
@@ -135,6 +151,7 @@ def facts(row: Row) -> list[str]:
         for name, counts in row.reached.items()
     ]
     block += [f"breaks without {name!r}" for name in row.needs]
+    block += [] if row.proved is None else [f"proved: {row.proved.text}"]
     mutants = row.mutants
     block += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
     block += ["guard of unknown strength"] if row.unknown_strength else []

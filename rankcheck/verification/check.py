@@ -66,9 +66,22 @@ def verify_claim(
                 row = on_experiments(
                     claim, settings, lambda: _searched(claim, settings, progress), progress
                 )
+            row = _with_proofs(claim, settings, row)
         except BatchError as error:
             row = Row.of(claim, "failed", messages=(str(error),))
     return replace(row, seconds=round(time.perf_counter() - start, 3))
+
+
+def _with_proofs(claim: Claim, settings: Settings, row: Row) -> Row:
+    """The row with what is proved; a proof that does not stand fails a claim that would hold."""
+    if settings.prover is None:
+        return row
+    proved, faults = settings.prover(claim)
+    row = replace(row, proved=proved)
+    if not faults or not row.expected:
+        return row
+    messages = tuple(f"{claim.id}: {fault}" for fault in faults)
+    return replace(row, verdict="failed", messages=(*row.messages, *messages))
 
 
 def _replayed(claim: Claim) -> Row:

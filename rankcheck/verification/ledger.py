@@ -14,6 +14,7 @@ from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.facts import Facts
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.labels import relation_name
+from rankcheck.claims.proved import Proved
 from rankcheck.claims.recording import Provenance
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.claims.verdicts import Verdict
@@ -156,6 +157,7 @@ class Row(Facts, InNotebooks):
         relations: what was seen of each relation.
         reached: by name (the depth of a network, the rank of its Jacobian, ...), how many instances
             of the sweep had which value.
+        proved: what the proofs prove that are kept beside the claim, None without any.
         needs: the hypotheses whose control broke the claim, as it must.
         broken_by: by control (a mutant, or a hypothesis that was dropped), the instance that broke
             the claim, as a text.
@@ -177,6 +179,7 @@ class Row(Facts, InNotebooks):
     tight: str | None = None
     relations: tuple[RelationFacts, ...] = ()
     reached: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    proved: Proved | None = None
     needs: tuple[str, ...] = ()
     broken_by: Mapping[str, str] = field(default_factory=dict)
     unbroken: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from rankcheck.verification.counts import Counts
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
+    from rankcheck.claims.proved import Proved
     from rankcheck.counterexamples.instance import Instance
 
 __all__ = ["PROFILES", "Hunted", "Profile", "Settings", "profile"]
@@ -102,6 +103,8 @@ class Settings:
         shrink: seconds for making a counterexample small; 0 keeps it as it was found.
         hunter: hunts a control that survives, with a seed; `rankcheck.hunt.controls.hunt_control`,
             or None for no hunt. Worker processes import it by its name.
+        prover: what the proofs prove that are kept beside a claim, and sentences on those that do
+            not stand; `rankcheck.prove.standing.standing`, or None to read no proofs.
     """
 
     profile: Profile = PROFILES["quick"]
@@ -109,6 +112,7 @@ class Settings:
     folder: Path = Path(".rankcheck")
     shrink: float = 5.0
     hunter: Callable[[Claim, int], Hunted] | None = None
+    prover: Callable[[Claim], tuple[Proved | None, tuple[str, ...]]] | None = None
 
 
 def profile(name: str) -> Profile:

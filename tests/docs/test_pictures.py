@@ -14,7 +14,7 @@ from rankcheck.catalogue.loader import load
 from rankcheck.claims import registry
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import VERDICTS
-from rankcheck.terminal.table import HEADINGS
+from rankcheck.terminal.table import HEADINGS, SELDOM
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Settings
 
@@ -57,7 +57,7 @@ def words(svg: str) -> str:
 
 def test_the_ledger_is_that_of_the_catalogue(made, entries):
     heading, *rows = terminal(PICTURES[0].read_text("utf-8"))
-    assert heading.split() == list(HEADINGS)
+    assert heading.split() == [name for name in HEADINGS if name not in SELDOM or name in heading]
     rows, total = rows[: len(made.CLAIMS)], " ".join(rows[len(made.CLAIMS) :])
     known = [entries[id_] for id_ in made.CLAIMS]
     expected = [[entry.id, entry.kind, KINDS[entry.kind].expects] for entry in known]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from rankcheck.prove.checking import Checked
 from rankcheck.prove.proof import Entry, Face, Factors, Goal, Leaf, Proof, Ratio
 from rankcheck.prove.settings import Unproved
 
@@ -40,6 +43,7 @@ class Engine:
         self.left: dict[int, dict[str, str]] = {}
         self.refused: Exception | None = None
         self.false: Exception | None = None
+        self.checked: list[tuple[int, ...]] = []
         self.shapes: list[tuple[int, ...]] = []
         self.seconds: list[float] = []
         self.fields: dict[str, object] = {}
@@ -52,9 +56,11 @@ class Engine:
             raise found
         return found or proof(shape.integers, shape.entries, **self.fields)
 
-    def check(self, claim, proof, *, seed=0):
+    def check(self, claim, proof, *, seed=0, points=40, scope=729):
+        self.checked.append(proof.integers)
         if self.refused is not None:
             raise self.refused
+        return Checked(points=40)
 
     def controls(self, claim, shape, prove_one):
         if self.false is not None:
@@ -62,9 +68,16 @@ class Engine:
         return self.left.get(shape.entries, {})
 
 
+def _called(engine, name, *arguments, **named):
+    return getattr(engine, name)(*arguments, **named)
+
+
 def install(monkeypatch) -> Engine:
     """Put an engine in the place of the real one."""
     engine = Engine()
     for name in ("prove_shape", "check", "controls"):
-        monkeypatch.setattr(f"rankcheck.prove.prover.{name}", getattr(engine, name))
+        called = partial(_called, engine, name)
+        monkeypatch.setattr(f"rankcheck.prove.prover.{name}", called)
+    for where in ("again", "checking"):  # a replay, and a verification
+        monkeypatch.setattr(f"rankcheck.prove.{where}.check", partial(_called, engine, "check"))
     return engine

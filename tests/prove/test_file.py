@@ -46,8 +46,8 @@ def test_what_is_kept_is_read_again(claim, engine):
     assert found.proofs[0].proof == result.proofs[0]
     assert dict(found.shapes) == {"algebra": 6}
     facts = found.facts()
-    assert (facts.number, facts.at, facts.entries) == (6, "entries of x 2", 2)
-    assert (facts.largest, facts.open, facts.mutants) == ("entries of x 6", 1, 1)
+    assert (facts.number, facts.at, facts.entries) == (6, "x of 2 entries", 2)
+    assert (facts.largest, facts.open, facts.mutants) == ("x of 6 entries", 1, 1)
     assert facts.short == "6 (1/1)"
     assert facts.sentence == result.proved[0].sentence
     assert (found.file, found.path) == ("../mine.py", "")

@@ -138,7 +138,7 @@ def test_a_range_has_no_shapes_to_select(declare):
         rankcheck.prove(declare(pascal, triangles()), shape={"n": (3,)})
 
 
-def test_the_second_look_refuses_what_is_not_there(declare):
+def test_the_second_checker_refuses_what_is_not_there(declare):
     claim = declare(pascal, triangles())
     found = prove_range(claim, Settings())
     assert check(claim, found.proof).instances == 27

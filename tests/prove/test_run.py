@@ -2,12 +2,13 @@
 
 import dataclasses
 import itertools
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import rankcheck
-from rankcheck import leq
+from rankcheck import eq, leq
 from rankcheck.errors import InputError, InstallationError
 from rankcheck.instances.source import instances
 from rankcheck.prove import through as running
@@ -16,6 +17,8 @@ from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.file import Proofs
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.shapes import selected, targets
+
+from . import made
 
 
 @instances
@@ -138,13 +141,13 @@ def test_settings_out_of_range(claim, engine, settings, said):
 
 def test_a_proof_that_the_second_checker_refuses_is_never_shown(claim, engine):
     engine.refused = UnsoundError("node 3: no")
-    with pytest.raises(InstallationError, match=r"rows of A 1, .*the second checker refuses"):
+    with pytest.raises(InstallationError, match=r"A of size 1 × 1: the second checker refuses"):
         rankcheck.prove(claim)
 
 
 def test_a_false_mutant_that_is_proved_stops_the_run(claim, engine):
     engine.false = ProvedFalseError("the mutant 'm'")
-    with pytest.raises(InstallationError, match="rows of A 1, columns of A 1: the mutant 'm'"):
+    with pytest.raises(InstallationError, match="A of size 1 × 1: the mutant 'm'"):
         rankcheck.prove(claim)
 
 
@@ -158,10 +161,10 @@ def test_what_is_not_proved_is_said_with_its_place(claim, engine):
         "t.made-up: proved at 1 of 4 shapes of at most 3 entries (exact algebra: 1)"
     )
     assert (
-        "  Not proved at rows of A 1, columns of A 1: exp has no exact form (mine.py:7)."
+        "  Not proved for A of size 1 × 1: exp has no exact form (mine.py:7)."
     ) in result.message
     assert (
-        "  Not proved at rows of A 1, columns of A 2 and 1 other shape: more than 4096 paths."
+        "  Not proved for A of size 1 × 2 and 1 other shape: more than 4096 paths."
     ) in result.message
 
 
@@ -180,6 +183,13 @@ def test_memory_ends_a_shape_and_not_the_run(claim, engine):
     engine.unproved = {1: MemoryError()}
     result = rankcheck.prove(claim, entries=2)
     assert [one.reason for one in result.outcomes] == ["memory was short", "", ""]
+
+
+def test_an_error_ends_a_shape_and_not_the_run(claim, engine):
+    engine.unproved = {1: ZeroDivisionError("division by zero")}
+    result = rankcheck.prove(claim, entries=2)
+    first, *others = [one.reason for one in result.outcomes]
+    assert (first, others) == ("internal error: ZeroDivisionError: division by zero", ["", ""])
 
 
 def test_the_seconds_end_the_run(claim, engine, monkeypatch):
@@ -209,7 +219,7 @@ def test_somebody_is_told(claim, engine):
         (1, 3, 1),
         (2, 3, 2),
     ]
-    assert states[0].doing == "rows of A 1, columns of A 1"
+    assert states[0].doing == "A of size 1 × 1"
 
 
 def test_proofs_are_left_and_read(claim, engine):
@@ -231,8 +241,38 @@ def test_json_has_what_the_text_says(claim, engine):
     assert data["outcomes"][1]["sentence"] in data["message"]
 
 
+def test_what_random_points_say_is_no_proof(declare, engine):
+    @instances
+    def two(source):
+        return source.tensor(2), source.tensor(2)
+
+    engine.unproved = {4: Unproved("no")}
+    result = rankcheck.prove(
+        declare(lambda x, y: eq((x + y) ** 2, x * x + 2 * x * y + y * y), two())
+    )
+    assert result.proved == ()
+    assert "By chance: for x of 2 entries, y of 2 entries, 4 entries: relation 1" in result.message
+    assert "would pass with probability at most 2" in result.message
+    assert "(no proof)." in result.message
+    assert result.to_json()["chance"] == result.chance
+    assert not rankcheck.prove(declare(lambda x, y: leq(x, y), two())).chance
+
+
+def test_with_slack_the_exact_bound_is_tried_first(claim, engine):
+    asked = []
+
+    def prove_shape(claim, shape, settings):
+        asked.append((settings.slack, settings.seconds))
+        return Unproved("no") if settings.slack is None else made.proof(shape.integers)
+
+    engine.prove_shape = prove_shape
+    result = rankcheck.prove(claim, entries=1, slack=0.5, seconds=8)
+    assert [slack for slack, _ in asked] == [None, Fraction(1, 2)]
+    assert len(result.proved) == 1
+
+
 def test_slack_is_exact(claim, engine):
     assert Settings(slack=None).slack is None
     engine.fields = {"slack": "1/1000"}
     text = rankcheck.prove(claim, entries=1, slack=0.001).message
-    assert "For rows of A 1, columns of A 1: lhs ≤ 1.001 · rhs for all entries" in text
+    assert "For A of size 1 × 1: lhs ≤ 1.001 · rhs for all entries" in text
