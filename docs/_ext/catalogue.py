@@ -18,6 +18,7 @@ from written import plain, write
 from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.kinds import KINDS
+from rankcheck.prove.file import Proofs
 from rankcheck.records.file import Records
 
 _NO_LINK = (
@@ -85,12 +86,19 @@ def _checks(entry: Entry) -> Iterator[str]:
         **{f"Without “{plain(name)}”": f"`{how}`" for name, how in entry.needs.items()},
         **{f"Mutant “{plain(name)}”": f"`{how}`" for name, how in entry.mutants.items()},
         **{label.capitalize(): plain(text) for label, text in remarks.items()},
+        "Proved": plain(_proved(entry)),
     }
     known = {name: text for name, text in items.items() if text}
     if known:
         yield "## How it is checked\n"
         yield from (f"- **{name}:** {' '.join(text.split())}" for name, text in known.items())
         yield ""
+
+
+def _proved(entry: Entry) -> str:
+    """What the proofs prove that are kept beside a claim; empty without any."""
+    proofs = Proofs.of(entry)
+    return "" if proofs is None else f"{proofs.facts().text}. Nothing is said of other shapes."
 
 
 def _source(entry: Entry) -> str:

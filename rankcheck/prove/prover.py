@@ -70,7 +70,7 @@ class Prover:
         plan: its shapes.
 
     Raises:
-        InputError: if there is no such size or shape, or no shape at all.
+        InputError: if there is no such size or shape, or the generator raises at all of them.
     """
 
     def __init__(
@@ -92,7 +92,8 @@ class Prover:
             self.plan = replace(whole, targets=(Target(integers=()),), ranged=True)
             return
         self._shapes = {shape.integers: shape for shape in scope.shapes}
-        if not known:
+        known = [one for one in known if one.entries]  # no proof is one of integers alone here
+        if not known and (asked or scope.failed):
             raise InputError(_no_shape(claim, scope))
         chosen = selected(claim, known, asked, entries)
         self.plan = replace(whole, targets=tuple(chosen), complete=scope.complete)
@@ -216,5 +217,5 @@ def _no_shape(claim: Claim, scope: Shapes) -> str:
     """Why there is nothing to prove."""
     if scope.failed:
         return f"{claim.id}: its generator raised at every shape, first {next(iter(scope.failed))}"
-    more = f"{claim.id} has no shape of at most {scope.entries} entries"
-    return f"{more}; --entries N takes larger ones"
+    at_most = counted(scope.entries, "entry", "entries")
+    return f"{claim.id} has no shape of at most {at_most}; --entries N takes larger ones"

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from rankcheck.claims.proved import METHODS
+from rankcheck.notebook import InNotebooks
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.sentences import (
     NOTHING_ELSE,
@@ -133,7 +134,7 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Result:
+class Result(InNotebooks):
     """What is proved of a claim.
 
     Attributes:
@@ -224,6 +225,9 @@ class Result:
             whole = proved and proved[0].whole
             how = "proved" if whole else "proved for a range of its instances"
             return how if proved else "not proved; that says nothing against it"
+        if not plan.targets:
+            most = counted(plan.entries, "entry", "entries")
+            return f"it has no shape of at most {most}; --entries N takes larger ones"
         shapes = counted(len(plan.targets), "shape")
         of = f"{shapes} of at most {counted(plan.entries, 'entry', 'entries')}"
         if not proved:

@@ -31,6 +31,7 @@ def properties_of(claim: Claim, row: Row | None = None) -> list[tuple[str, objec
         "best_ratio": None if row.best_ratio is None else repr(row.best_ratio),
         "deviation": None if row.deviation is None else repr(row.deviation),
         "mutants": f"{mutants.killed}/{mutants.total}" if mutants.total else None,
+        "proved": None if row.proved is None else row.proved.short,
     }
     known = [(f"{PREFIX}{name}", value) for name, value in values.items() if value is not None]
     return [(CLAIM, claim.id), *known]

@@ -1,14 +1,17 @@
-"""HTML for notebooks, of claims, rows, ledgers, hunts, sharpenings and audits."""
+"""HTML for notebooks, of claims, rows, ledgers, hunts, sharpenings, proofs and audits."""
 
 from __future__ import annotations
 
 from functools import singledispatch
+
+from markupsafe import escape
 
 from rankcheck.audit.result import Audit
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.hunt.result import Hunt
+from rankcheck.prove.result import Result
 from rankcheck.report.audit import audit_fragment
 from rankcheck.report.page import fragment
 from rankcheck.report.sharpening import sharpening_fragment
@@ -60,6 +63,11 @@ def _(shown: Hunt) -> str:
 @html.register
 def _(shown: Sharpened) -> str:
     return sharpening_fragment(shown.to_json())
+
+
+@html.register
+def _(shown: Result) -> str:
+    return f'<pre class="rankcheck">{escape(shown.message)}</pre>\n'
 
 
 @html.register

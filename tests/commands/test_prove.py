@@ -92,7 +92,6 @@ def test_shapes_are_asked_for(engine, command):
         (["--seconds", "0"], "positive, finite number of seconds"),
         (["--slack", "some"], "slack is 'some'; it is a number"),
         (["--slack", "-1"], "slack is -1; it is positive"),
-        (["--entries", "0"], "t.squares has no shape of at most 0 entries"),
         (["--json", "mine.py"], "and this is a Python file"),
     ],
 )

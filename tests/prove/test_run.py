@@ -82,8 +82,22 @@ def test_shapes_that_do_not_exist(claim, engine, shape, said):
 
 
 def test_no_shape_is_small_enough(declare, engine):
+    claim = declare(body, pairs())
+    result = rankcheck.prove(claim, entries=2)
+    assert "t.made-up: it has no shape of at most 2 entries; --entries N" in result.message
+    assert result.outcomes == ()
     with pytest.raises(InputError, match="has no shape of at most 2 entries; --entries N"):
-        rankcheck.prove(declare(body, pairs()), entries=2)
+        rankcheck.prove(claim, entries=2, shape={"entries": (2,)})
+
+
+def test_a_generator_that_raises(declare, engine):
+    @instances
+    def broken(source):
+        source.tensor(1)
+        raise RuntimeError("no instances")
+
+    with pytest.raises(InputError, match=r"raised at every shape, first RuntimeError: no inst"):
+        rankcheck.prove(declare(body, broken()))
 
 
 def test_the_smallest_shape_of_each_size_comes_first(declare, engine):
@@ -93,6 +107,15 @@ def test_the_smallest_shape_of_each_size_comes_first(declare, engine):
 
     rankcheck.prove(declare(lambda x: leq(x, 9), flagged()), entries=2)
     assert engine.shapes == [(0, 1), (0, 2), (1, 1), (1, 2)]
+
+
+def test_shapes_without_entries_are_no_shapes(declare, engine):
+    @instances
+    def some(source):
+        return source.tensor(source.integer(0, 2))
+
+    rankcheck.prove(declare(lambda x: leq(0, (x * x).sum(-1)), some()), entries=2)
+    assert engine.shapes == [(1,), (2,)]
 
 
 def test_sizes_that_do_not_tell_shapes_apart(declare):
@@ -276,3 +299,11 @@ def test_slack_is_exact(claim, engine):
     engine.fields = {"slack": "1/1000"}
     text = rankcheck.prove(claim, entries=1, slack=0.001).message
     assert "For A of size 1 × 1: lhs ≤ 1.001 · rhs for all entries" in text
+
+
+def test_a_notebook_shows_the_text(claim, engine):
+    result = rankcheck.prove(claim, entries=1)
+    shown = result._repr_html_()
+    assert shown.startswith('<pre class="rankcheck">t.made-up: proved at 1 of 1 shape')
+    odd = dataclasses.replace(result, chance="<script>")
+    assert "<script>" not in odd._repr_html_()
