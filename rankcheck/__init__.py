@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, eq, leq, lt
     from rankcheck.errors import ClaimFalse
-    from rankcheck.hunt.guarding import verify_claim
     from rankcheck.networks.network import Network
     from rankcheck.prove.run import prove
+    from rankcheck.prove.verifying import verify_claim
     from rankcheck.sharpen.run import sharpen
 
 __all__ = [
@@ -98,9 +98,9 @@ __getattr__ = door(
         "rankcheck.claims.reference": ("Reference", "paper"),
         "rankcheck.claims.relations": ("Relation", "eq", "leq", "lt"),
         "rankcheck.errors": ("ClaimFalse",),
-        "rankcheck.hunt.guarding": ("verify_claim",),
         "rankcheck.networks.network": ("Network",),
         "rankcheck.prove": ("prove",),
+        "rankcheck.prove.verifying": ("verify_claim",),
         "rankcheck.sharpen": ("sharpen",),
     },
 )

@@ -1,20 +1,16 @@
-"""Hunts and the ledger: a claim whose controls are hunted, and hunts as rows."""
+"""Hunts and the ledger: hunts as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import ClaimFalse
-from rankcheck.hunt.controls import hunt_control
 from rankcheck.hunt.result import Hunt
 from rankcheck.hunt.run import hunt
-from rankcheck.verification import check
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.profiles import Settings
 
 #: The verdict of the ledger on a conjecture, by the verdict of its hunt.
 VERDICTS: dict[str, Verdict] = {
@@ -23,16 +19,6 @@ VERDICTS: dict[str, Verdict] = {
     "survived": "guarded",
     "gave_up": "undecided",
 }
-
-
-def verify_claim(
-    claim: Claim,
-    settings: Settings = Settings(),  # noqa: B008 -- it does not change
-    *,
-    progress: Callable[[int | float], None] | None = None,
-) -> Row:
-    """`rankcheck.verification.verify_claim`, with a short hunt of the controls that survive."""
-    return check.verify_claim(claim, replace(settings, hunter=hunt_control), progress=progress)
 
 
 def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".rankcheck")) -> Row:

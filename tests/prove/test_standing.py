@@ -15,6 +15,7 @@ from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.file import keep
 from rankcheck.terminal import table
 from rankcheck.verification.ledger import Row
+from rankcheck.verification.profiles import Profile, Settings
 
 from .test_file import BODY, VECTORS
 
@@ -46,6 +47,8 @@ def test_a_verification_reads_them(kept, verify):
         line.startswith("proved: at 3 shapes (exact algebra: 3)") for line in table.facts(row)
     )
     assert verify(loaded()).proved is None
+    small = Settings(Profile("small", drawn=5, batches=2, size=16, single=4), shrink=0)
+    assert rankcheck.verify_claim(loaded(), small).proved == row.proved
 
 
 def test_without_a_file_nothing_is_proved(mine, verify):

@@ -1,0 +1,29 @@
+"""`rankcheck.verify_claim`: a verification with all that stands above it, hunts and proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from rankcheck.claims.claim import Claim
+from rankcheck.hunt.controls import hunt_control
+from rankcheck.prove.standing import standing
+from rankcheck.verification import check
+from rankcheck.verification.ledger import Row
+from rankcheck.verification.profiles import Settings
+
+__all__ = ["verify_claim"]
+
+
+def verify_claim(
+    claim: Claim,
+    settings: Settings = Settings(),  # noqa: B008 -- it does not change
+    *,
+    progress: Callable[[int | float], None] | None = None,
+) -> Row:
+    """`rankcheck.verification.verify_claim`, with a short hunt of the controls that survive.
+
+    The proofs that are kept beside the claim are read, too.
+    """
+    settings = replace(settings, hunter=hunt_control, prover=standing)
+    return check.verify_claim(claim, settings, progress=progress)
