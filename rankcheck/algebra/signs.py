@@ -70,6 +70,7 @@ class Known:
     def __init__(self, ring: Ring, facts: dict[str, int] | None = None) -> None:
         self.ring = ring
         self.facts: dict[str, int] = dict(facts or {})
+        self._learnt: dict[str, fmpz_mpoly] = {}
         self._variables: dict[int, int] = {}
 
     def everywhere(self, f: fmpz_mpoly) -> int:
@@ -80,6 +81,7 @@ class Known:
         """Note that p has one of these signs; returns what is known of it now."""
         key = str(p)
         self.facts[key] = self.facts.get(key, ANY) & signs
+        self._learnt[key] = p
         self._variables.clear()
         return self.facts[key]
 
@@ -92,6 +94,13 @@ class Known:
         for f, power in factors:
             signs = product(signs, raised(self.of_factor(f), power))
         return signs
+
+    def contradiction(self) -> fmpz_mpoly | None:
+        """A polynomial whose monomials say another sign than what was learnt of it."""
+        for key, f in self._learnt.items():
+            if not self.facts[key] & self.by_monomials(f):
+                return f
+        return None
 
     def of_factor(self, f: fmpz_mpoly) -> int:
         """The possible signs of an irreducible polynomial."""

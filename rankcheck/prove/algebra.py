@@ -9,10 +9,8 @@ whole statement is proved again on the face where the entry is replaced.
 from __future__ import annotations
 
 import time
-import traceback
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,9 +21,8 @@ from rankcheck import balls
 from rankcheck.algebra.cell import Cell, Empty, Fork, Linked
 from rankcheck.algebra.quotient import on
 from rankcheck.algebra.ring import Ring
-from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, signs_text
+from rankcheck.algebra.signs import ANY, NONE, PLUS, signs_text
 from rankcheck.balls import BallArray, NoBallForm, Undecided
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.existence import ThereIs
 from rankcheck.claims.labels import relation_name
@@ -38,7 +35,6 @@ from rankcheck.prove.faces import Plane, as_facts, cell_number, range_facts
 from rankcheck.prove.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
 from rankcheck.prove.lemmas import Lemmas
 from rankcheck.prove.proof import (
-    Branch,
     Certificate,
     Entry,
     Face,
@@ -50,10 +46,12 @@ from rankcheck.prove.proof import (
     Open,
     Proof,
     Ratio,
-    Split,
+    Unlogged,
+    Unrooted,
 )
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.source import VariableSource, bounds_of, box_of, is_bounded, ranges_of
+from rankcheck.prove.tree import place, reason, tree
 
 __all__ = ["prove_shape"]
 
@@ -190,8 +188,8 @@ class _Search:
             end = self._path(cell, plane)
             self.paths += 1
             taken = tuple(fork.taken for fork in cell.trail)
-            for place, fork in enumerate(cell.trail):
-                before = taken[:place]
+            for depth, fork in enumerate(cell.trail):
+                before = taken[:depth]
                 if before not in forks:
                     forks[before] = fork
                     waiting.append((*before, 1 - fork.taken))
@@ -203,7 +201,7 @@ class _Search:
                     self.exceptions.append(exception)
                 end = Open(reason=f"{end.reason}{f' ({end.place})' if end.place else ''}")
             ends[taken] = end
-        return _tree(forks, ends)
+        return tree(forks, ends)
 
     def _check_budget(self) -> None:
         if self.paths >= self.settings.paths:
@@ -241,15 +239,15 @@ class _Search:
         except Linked as link:
             return self._link(plane, link)
         except (NoBallForm, Undecided, ArithmeticError, torch.linalg.LinAlgError) as error:
-            return self._open(_reason(error), error)
+            return self._open(reason(error), error)
         except (NotImplementedError, TypeError, RuntimeError, ValueError, IndexError) as error:
             if short_of_memory(error):
                 raise MemoryError from error
             return self._open(f"{type(error).__name__}: {error}", error)
 
     def _open(self, reason: str, error: Exception | None = None) -> Unproved:
-        place = "" if error is None else _place(self.claim, error)
-        return Unproved(reason, self.paths, self.seconds, place)
+        where = "" if error is None else place(self.claim, error)
+        return Unproved(reason, self.paths, self.seconds, where)
 
     def _link(self, plane: Plane, link: Linked) -> Link:
         beyond = plane.beyond(self.ring, link)
@@ -295,6 +293,9 @@ class _Search:
                     if len(parts) > 1:
                         wished.append(polynomial)
                     wished += splits(cell, polynomial)
+            contradiction = cell.contradiction()
+            if contradiction is not None:
+                raise Empty(contradiction)
             if not wished:
                 return None
             self._check_budget()
@@ -324,7 +325,7 @@ class _Search:
             found = certificate(cell, p, WANTED[kind], self.ways)
         if found is None:
             return None, p
-        self.squares = self.squares or found.by == "squares"
+        self.squares = self.squares or _has_squares(found)
         return (
             Goal(
                 polynomial=str(p),
@@ -347,56 +348,11 @@ class _Search:
         return covering.certificate
 
 
+def _has_squares(found: Certificate) -> bool:
+    if isinstance(found, Unrooted | Unlogged):
+        return any(_has_squares(part.certificate) for part in found.parts)
+    return found.by == "squares"
+
+
 def _flat(side: BallArray) -> list[Any]:
     return side.elements.ravel().tolist()
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, NoBallForm):
-        return f"{balls.without_transforms(error) or error}"
-    return f"{type(error).__name__}: {error}" if not isinstance(error, Undecided) else str(error)
-
-
-def _place(claim: Claim, error: Exception) -> str:
-    """The last line of the claim's file that was run, else of the claim's own folder."""
-    frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        if Path(frame.filename) == claim.file:
-            return f"{shown_path(claim.file)}:{frame.lineno}"
-    return ""
-
-
-def _tree(
-    forks: dict[tuple[int, ...], Fork], ends: dict[tuple[int, ...], Node]
-) -> tuple[Node, ...]:
-    """The nodes of a tree, its root first."""
-    order: list[tuple[int, ...]] = []
-    waiting: list[tuple[int, ...]] = [()]
-    while waiting:
-        prefix = waiting.pop()
-        order.append(prefix)
-        if prefix in forks:
-            waiting += [(*prefix, 1), (*prefix, 0)]
-    number = {prefix: place for place, prefix in enumerate(order)}
-    nodes: list[Node] = []
-    for prefix in order:
-        fork = forks.get(prefix)
-        if fork is None:
-            nodes.append(ends[prefix])
-            continue
-        first, second = fork.options
-        missing = ANY & ~(first | second)  # signs that the polynomial cannot have
-        if second == NONE and missing in (MINUS, PLUS):
-            second |= missing
-        else:
-            first |= missing
-        nodes.append(
-            Split(
-                of=str(fork.of),
-                branches=(
-                    Branch(signs=signs_text(first), to=number[(*prefix, 0)]),
-                    Branch(signs=signs_text(second), to=number[(*prefix, 1)]),
-                ),
-            )
-        )
-    return tuple(nodes)

@@ -1,0 +1,65 @@
+"""The tree of the paths through a body, and why a path ends without a proof."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from rankcheck import balls
+from rankcheck.algebra.cell import Fork
+from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, signs_text
+from rankcheck.balls import NoBallForm, Undecided
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.claim import Claim
+from rankcheck.prove.proof import Branch, Node, Split
+
+__all__ = ["place", "reason", "tree"]
+
+
+def tree(forks: dict[tuple[int, ...], Fork], ends: dict[tuple[int, ...], Node]) -> tuple[Node, ...]:
+    """The nodes of a tree, its root first."""
+    order: list[tuple[int, ...]] = []
+    waiting: list[tuple[int, ...]] = [()]
+    while waiting:
+        prefix = waiting.pop()
+        order.append(prefix)
+        if prefix in forks:
+            waiting += [(*prefix, 1), (*prefix, 0)]
+    number = {prefix: place for place, prefix in enumerate(order)}
+    nodes: list[Node] = []
+    for prefix in order:
+        fork = forks.get(prefix)
+        if fork is None:
+            nodes.append(ends[prefix])
+            continue
+        first, second = fork.options
+        missing = ANY & ~(first | second)  # signs that the polynomial cannot have
+        if second == NONE and missing in (MINUS, PLUS):
+            second |= missing
+        else:
+            first |= missing
+        nodes.append(
+            Split(
+                of=str(fork.of),
+                branches=(
+                    Branch(signs=signs_text(first), to=number[(*prefix, 0)]),
+                    Branch(signs=signs_text(second), to=number[(*prefix, 1)]),
+                ),
+            )
+        )
+    return tuple(nodes)
+
+
+def reason(error: Exception) -> str:
+    if isinstance(error, NoBallForm):
+        return f"{balls.without_transforms(error) or error}"
+    return f"{type(error).__name__}: {error}" if not isinstance(error, Undecided) else str(error)
+
+
+def place(claim: Claim, error: Exception) -> str:
+    """The last line of the claim's file that was run, else of the claim's own folder."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if Path(frame.filename) == claim.file:
+            return f"{shown_path(claim.file)}:{frame.lineno}"
+    return ""

@@ -1,0 +1,129 @@
+"""Exact algebra proves what is true at a shape, and nothing that is false anywhere in it."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.variants import mutant
+from rankcheck.instances.scope import ScopeShape, shapes
+from rankcheck.prove.algebra import prove_shape
+from rankcheck.prove.checking.check import check
+from rankcheck.prove.proof import Leaf, Link, Open, Proof
+from rankcheck.prove.settings import Settings, Unproved
+
+Toys = Callable[[str], Claim]
+#: No test rests on a clock.
+SETTINGS = Settings(seconds=600.0, paths=400)
+
+
+def shape_of(claim: Claim) -> ScopeShape:
+    assert claim.instances is not None
+    return shapes(claim.instances, 9).shapes[0]
+
+
+def attempt(claim: Claim, settings: Settings = SETTINGS) -> Proof | Unproved:
+    return prove_shape(claim, shape_of(claim), settings)
+
+
+def proved(claim: Claim, settings: Settings = SETTINGS) -> Proof:
+    proof = attempt(claim, settings)
+    assert isinstance(proof, Proof), proof
+    check(claim, proof)
+    return proof
+
+
+TRUE = (
+    "triangle",
+    "means",
+    "strict",
+    "product-zero-true",
+    "inverse",
+    "range",
+    "either",
+    "rank",
+    "logarithm",
+    "nuclear",
+)
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_what_is_true_at_a_shape_is_proved(toys: Toys, name: str) -> None:
+    assert proved(toys(name)).exceptions == ()
+
+
+def test_where_signs_do_not_decide_squares_do(toys: Toys) -> None:
+    assert proved(toys("three-products")).method == "squares"
+
+
+@pytest.mark.parametrize("name", ["strict-at-zero", "product-zero", "too-sharp-a-logarithm"])
+def test_what_is_false_somewhere_is_not_proved(toys: Toys, name: str) -> None:
+    found = attempt(toys(name))
+    assert isinstance(found, Unproved) or found.exceptions
+
+
+def test_a_false_mutant_is_not_proved(toys: Toys) -> None:
+    assert isinstance(attempt(mutant(toys("means"), "2.1 ab")), Unproved)
+
+
+def test_what_has_no_value_on_a_thin_cell_is_proved_but_for_that(toys: Toys) -> None:
+    proof = proved(toys("unequal"))
+    assert proof.exceptions == ("x0 - x1",)
+    assert any(isinstance(node, Open) for face in proof.faces for node in face.nodes)
+
+
+def test_zero_branches_lead_to_faces(toys: Toys) -> None:
+    proof = proved(toys("product-zero-true"))
+    links = [node for face in proof.faces for node in face.nodes if isinstance(node, Link)]
+    assert {(link.zero, link.variable) for link in links} >= {("x0", "x0"), ("x1 - 1", "x1")}
+    assert len(proof.faces) > 1
+    assert proof.faces[0].substitutions == ()
+
+
+def test_a_hypothesis_of_the_generator_is_a_leaf_outside(toys: Toys) -> None:
+    proof = proved(toys("inverse"))
+    outcomes = [
+        node.outcome for face in proof.faces for node in face.nodes if isinstance(node, Leaf)
+    ]
+    assert set(outcomes) == {"asserted", "outside"}
+
+
+def test_ranges_that_are_hypotheses_are_named(toys: Toys) -> None:
+    [entry] = proved(toys("range")).entries
+    assert (entry.low, entry.high, entry.bounded) == ("1/2", "3/4", True)
+    assert not any(entry.bounded for entry in proved(toys("triangle")).entries)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("floor", "floor of Quotient numbers"), ("singular", "3 × 3 matrix of rank 3")],
+)
+def test_operations_without_exact_form_are_named_with_their_line(
+    toys: Toys, name: str, said: str
+) -> None:
+    found = attempt(toys(name))
+    assert isinstance(found, Unproved)
+    assert said in found.reason
+    assert "statements.py:" in found.place
+
+
+def test_too_many_paths_end_a_shape(toys: Toys) -> None:
+    found = attempt(toys("triangle"), Settings(seconds=600.0, paths=2))
+    assert isinstance(found, Unproved)
+    assert found.paths == 2
+    assert "more than 2 paths" in found.reason
+
+
+def test_with_slack_a_bound_is_proved_on_boxes(toys: Toys) -> None:
+    slack = Settings(seconds=600.0, paths=400, slack=Fraction(1, 10))
+    proof = proved(toys("means"), slack)
+    assert proof.slack == "1/10"
+    assert all(entry.bounded and (entry.low, entry.high) == ("-1", "1") for entry in proof.entries)
+    assert isinstance(attempt(mutant(toys("means"), "2.1 ab")), Unproved)
+
+
+def test_a_proof_is_the_same_again(toys: Toys) -> None:
+    first, second = proved(toys("nuclear")), proved(toys("nuclear"))
+    assert first.faces == second.faces
+    assert first.definitions == second.definitions
