@@ -86,9 +86,15 @@ def _is_kind(path: Path, fields: Collection[str]) -> bool:
     return isinstance(data, dict) and set(fields) <= set(data)
 
 
-def write_json(path: Path, data: object, *, follow: bool = True, sync: bool = False) -> None:
-    """Write JSON, either the whole file or nothing; see `write_text`."""
-    write_text(path, _layout(data) + "\n", follow=follow, sync=sync)
+def write_json(
+    path: Path, data: object, *, follow: bool = True, sync: bool = False, dense: bool = False
+) -> None:
+    """Write JSON, either the whole file or nothing; see `write_text`.
+
+    Args:
+        dense: whether all that fits on a line stays on one, objects too.
+    """
+    write_text(path, _layout(data, dense=dense) + "\n", follow=follow, sync=sync)
 
 
 @contextmanager
@@ -157,18 +163,20 @@ def _umask() -> int:
     return mask
 
 
-def _layout(data: object, indent: str = "") -> str:
+def _layout(data: object, indent: str = "", *, dense: bool = False) -> str:
     """JSON with a field a line; a list without objects that fits on a line stays on one."""
     flat = json.dumps(data, ensure_ascii=False)
     inner = indent + "  "
+    if dense and len(flat) <= WIDTH:
+        return flat
     if isinstance(data, dict) and data:
         lines = [
-            f"{json.dumps(str(key), ensure_ascii=False)}: {_layout(value, inner)}"
+            f"{json.dumps(str(key), ensure_ascii=False)}: {_layout(value, inner, dense=dense)}"
             for key, value in data.items()
         ]
         opening, closing = "{", "}"
     elif isinstance(data, list | tuple) and (len(flat) > WIDTH or "{" in flat):
-        lines = [_layout(value, inner) for value in data]
+        lines = [_layout(value, inner, dense=dense) for value in data]
         opening, closing = "[", "]"
     else:
         return flat

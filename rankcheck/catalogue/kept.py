@@ -46,6 +46,7 @@ class Form:
         fields: the dataclass of what stands in a file, `schema` and `sha256` included.
         writer: the command that writes one.
         error: what is raised for a file that is none.
+        dense: whether it is written with as much on a line as fits.
     """
 
     what: str
@@ -54,6 +55,7 @@ class Form:
     fields: type
     writer: str
     error: type[InputError]
+    dense: bool = False
 
     def path(self, claim: Named) -> Path:
         """Where the file of a claim is kept: beside the file of the claim.
@@ -85,7 +87,8 @@ class Form:
             OSError: if the file cannot be written.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, {**fields, "sha256": digest(fields)}, follow=False)
+        data = {**fields, "sha256": digest(fields)}
+        write_json(path, data, follow=False, dense=self.dense)
 
     def read(self, path: Path) -> Mapping[str, Any]:
         """The fields of a file, checked for their types and against the checksum.

@@ -147,7 +147,7 @@ class Proofs:
         )
 
 
-FORM = Form("file of proofs", "proofs", SCHEMA, Proofs, "rankcheck prove", ProofError)
+FORM = Form("file of proofs", "proofs", SCHEMA, Proofs, "rankcheck prove", ProofError, dense=True)
 
 
 def left_path(claim: str, folder: Path = LEFT) -> Path:

@@ -140,3 +140,10 @@ def test_one_outcome_weighs_more_than_another():
         outcome(9, slack="1/10"),
     ]
     assert sorted(ordered, key=weight, reverse=True) == ordered
+
+
+def test_the_file_is_dense(claim, engine):
+    path = keep(claim, rankcheck.prove(claim, entries=2))
+    text = path.read_text("utf-8")
+    assert len(text) < 2 * len(json.dumps(json.loads(text)))
+    assert max(map(len, text.splitlines())) < 230

@@ -21,7 +21,7 @@ def test_they_are_accepted(entry):
 def test_their_files_are_small():
     for entry in KEPT:
         proofs = Proofs.of(entry)
-        assert len(proofs.proofs) == 1 or FORM.path(entry).stat().st_size < 4 * BYTES
+        assert len(proofs.proofs) == 1 or FORM.path(entry).stat().st_size < 2 * BYTES
 
 
 def test_nobody_elses_proofs_lie_there():
