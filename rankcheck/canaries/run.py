@@ -14,6 +14,7 @@ from rankcheck.canaries import (
     hunting,
     judging,
     processes,
+    proving,
     records,
     rows,
     searching,
@@ -36,6 +37,7 @@ CANARIES: tuple[Canary, ...] = (
     *records.CANARIES,
     *hunting.CANARIES,
     *sharpening.CANARIES,
+    *proving.CANARIES,
     *rows.CANARIES,
     *processes.CANARIES,
 )

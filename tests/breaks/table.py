@@ -25,6 +25,7 @@ FILES = (
     "certificates",
     "keeping",
     "sharpening",
+    "proofs",
     "verdicts",
     "arithmetic",
     "generators",

@@ -131,6 +131,34 @@ def nearly_whole(n, m):
     return lt(torch.tensor(m), torch.tensor(8))
 
 
+@instances
+def vectors(source):
+    """A vector and a number."""
+    return source.tensor(source.integer(1, 2)), source.tensor()
+
+
+@conjecture(
+    "proved.controlled",
+    instances=vectors(),
+    mutants={
+        "less": {"factor": Fraction(9, 10)},
+        "more": {"factor": Fraction(11, 10)},
+        "at two entries": {"two": 1},
+    },
+)
+def controlled(x, y, *, factor=Fraction(1), two=0):
+    r"""$y^2 \le y^2 + |x|^2$."""
+    n = x.shape[-1]
+    square = scalar(factor, y) * y * y + (0 if two and n == 2 else 1) * (x * x).sum(-1)
+    return leq(y * y + (n - 1) * two * (x * x).sum(-1), square)
+
+
+@conjecture("proved.late", instances=vectors())
+def late(x, y):
+    r"""$y \ne -1$ or $x \ne -1$: false for the last instance of the scope."""
+    return leq(torch.where((x == -1).all(-1) & (y == -1), 1 + 0 * y, 0 * y), 0 * y)
+
+
 ZERO = Factors(scale="0")
 
 

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from rankcheck.instances.scope import shapes
+from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.proof import Definition, Fact, Leaf, Link, Multiple, Open, Proof, Squares
+from rankcheck.prove.settings import Settings
 from tests.prove import by_hand as made
 from tests.prove.by_hand import face, factors, goal, leaf, plain, proof, split, term
 
@@ -352,3 +355,12 @@ def test_ranges_are_decided_again():
     assert check(made.nearly_whole, of_range(35)).instances == 35
     with pytest.raises(UnsoundError, match="a range has neither entries nor faces"):
         check(made.whole_numbers, replace(of_range(36), method="algebra"))
+
+
+@pytest.mark.parametrize("name", ["squares", "thin", "hyperbola", "roots", "differences"])
+def test_what_the_engine_proves_is_accepted(name):
+    claim, _ = PROOFS[name]
+    [shape] = shapes(claim.instances, 2).shapes
+    found = prove_shape(claim, shape, Settings(seconds=600.0, paths=64))
+    assert isinstance(found, Proof)
+    assert check(claim, found).points > 0

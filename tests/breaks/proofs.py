@@ -1,0 +1,54 @@
+"""Breaks of proofs: of what proves, of the second checker, and of the controls."""
+
+from rankcheck.algebra.cell import Cell
+from rankcheck.prove import controls
+from rankcheck.prove.checking import faces, trees
+from rankcheck.prove.checking.connection import Connection
+from rankcheck.prove.checking.goals import GoalChecker
+from rankcheck.prove.checking.signs import ANY, Known
+from rankcheck.prove.checking.trees import Trees
+
+from .table import Break, around, put
+
+CHECKING = "prove/test_checking.py::"
+REFUSED, CONTROLS = f"{CHECKING}test_a_forgery_is_refused", "prove/test_controls.py::"
+
+
+def first_of_a_product(definite, cell, f):
+    """Of what is zero, the first entry is."""
+    return cell.ring.occurring(f)[0]
+
+
+BREAKS = (
+    Break("proofs", "x p = 0 is read as x = 0", "false where a product is zero",
+          "prove/test_mutants.py::test_what_is_false_on_a_thin_cell_is_not_proved",
+          around(Cell, "_definite", first_of_a_product)),
+    Break("proofs", "nothing is proved", "a square is not negative",
+          f"{CHECKING}test_what_the_engine_proves_is_accepted",
+          around(Cell, "of", lambda of, cell, p: 7)),
+    Break("proofs", "links are not checked", "a proof that reads x p = 0 as x = 0", REFUSED,
+          put(trees, "check_link", lambda *_: None)),
+    Break("proofs", "a link divides by anything", "a proof that reads x p = 0 as x = 0", REFUSED,
+          put(faces, "NOT_ZERO", ANY)),
+    Break("proofs", "branches need not cover everything", "a proof without the case of equality",
+          REFUSED, put(trees, "_branches", lambda branches, nodes: tuple(
+              (trees.signs_of(one.signs), one.to) for one in branches))),
+    Break("proofs", "certificates are believed", "a proof with a sign that nobody knows", REFUSED,
+          put(GoalChecker, "_check_sign", lambda *_: None)),
+    Break("proofs", "all signs are known", "a proof with a sign that nobody knows", REFUSED,
+          put(Known, "deduced", lambda self, poly, depth=0: frozenset((1,)))),
+    Break("proofs", "a goal may have any polynomial", "a proof of another polynomial", REFUSED,
+          put(GoalChecker, "_check_sides", lambda *_: None)),
+    Break("proofs", "sides are not compared with the body", "a proof about another statement",
+          REFUSED, put(Connection, "_same", lambda *_: True)),
+    Break("proofs", "the body is not asked", "a proof of one of two relations", REFUSED,
+          put(Connection, "_agrees", lambda *_: True)),
+    Break("proofs", "open paths count as proved", "a proof with an open path", REFUSED,
+          put(Trees, "_check_exceptions", lambda self: None)),
+    Break("proofs", "no instance refutes a mutant", "a mutant that is false at its shape",
+          f"{CONTROLS}test_a_false_mutant_that_is_proved_stops",
+          put(controls, "refutation", lambda *_: None)),
+    Break("proofs", "a false mutant may be proved", "a false mutant that is proved",
+          f"{CONTROLS}test_a_false_mutant_that_is_proved_stops",
+          put(controls, "denies", lambda *_: False)),
+)  # fmt: skip

@@ -1,0 +1,69 @@
+"""What becomes of the mutants of a claim at a shape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from rankcheck.claims.variants import mutant
+from rankcheck.instances.scope import shapes
+from rankcheck.prove.controls import ProvedFalseError, controls, denies, refutation
+from rankcheck.prove.settings import Unproved
+from tests.prove import by_hand as made
+from tests.prove.by_hand import NOTHING, face, leaf, proof
+
+SHAPES = {shape.integers: shape for shape in shapes(made.vectors(), 3).shapes}
+PROOF = proof(face(leaf(NOTHING)))
+
+
+def open_(claim):
+    return Unproved("it is open")
+
+
+def test_mutants_that_are_not_proved_are_false_or_open():
+    found = controls(made.controlled, SHAPES[1,], open_)
+    assert found == {"less": "false", "more": "open", "at two entries": "open"}
+    assert controls(made.controlled, SHAPES[2,], open_)["at two entries"] == "false"
+
+
+def test_what_a_prover_is_asked():
+    asked = []
+    controls(made.controlled, SHAPES[1,], lambda one: asked.append(one.title) or Unproved(""))
+    assert [title.partition("(")[2] for title in asked] == [
+        "mutant 'less')", "mutant 'more')", "mutant 'at two entries')",
+    ]  # fmt: skip
+
+
+def test_a_false_mutant_that_is_proved_stops():
+    with pytest.raises(ProvedFalseError, match=r"'less' of proved\.controlled is proved"):
+        controls(made.controlled, SHAPES[1,], lambda one: PROOF)
+    other = replace(made.controlled, mutants={"more": made.controlled.mutants["more"]})
+    assert controls(other, SHAPES[1,], lambda one: PROOF) == {"more": "proved"}
+
+
+def test_instances_that_refute_have_the_shape():
+    found = refutation(mutant(made.controlled, "less"), SHAPES[1,])
+    assert found.record.integers == (1,)
+    assert found.proved
+    assert refutation(made.controlled, SHAPES[2,]) is None
+    alone = replace(mutant(made.controlled, "less"), no_batch="for the test")
+    assert refutation(alone, SHAPES[1,]).proved
+
+
+def test_a_proof_denies_what_it_is_about():
+    """Not what it excepts, and not what holds up to its slack."""
+    less = refutation(mutant(made.controlled, "less"), SHAPES[1,])
+    _, y = (float(tensor) for tensor in less.record.tensors)
+    assert denies(PROOF, less)
+    assert not denies(
+        replace(PROOF, exceptions=(f"x1 - {Fraction(y)}".replace("- -", "+ "),)), less
+    )
+    assert denies(replace(PROOF, exceptions=("x1",)), less)
+    assert not denies(replace(PROOF, slack="1/2"), less)
+    assert denies(replace(PROOF, slack="1/1000"), less)
+
+
+def test_a_refutation_is_looked_for_in_the_whole_scope():
+    assert refutation(made.late, SHAPES[2,]).record.tensors[1] == -1
