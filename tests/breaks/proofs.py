@@ -20,7 +20,7 @@ def first_of_a_product(definite, cell, f):
 
 
 BREAKS = (
-    Break("proofs", "x p = 0 is read as x = 0", "false where a product is zero",
+    Break("proofs", "x p = 0 is read as x = 0", "false on a curve",
           "prove/test_mutants.py::test_what_is_false_on_a_thin_cell_is_not_proved",
           around(Cell, "_definite", first_of_a_product)),
     Break("proofs", "nothing is proved", "a square is not negative",

@@ -70,6 +70,12 @@ def thin_and_false(x, y):
     return eq(torch.where(x * (1 + y) == 0, x, 0 * x), 0 * x)
 
 
+@conjecture("proved.false-on-a-curve", instances=two_numbers())
+def false_on_a_curve(x, y):
+    r"""What is $x$ where $x (1 + y) + y^2 = 0$, and 0 elsewhere, is 0: false on the curve."""
+    return eq(torch.where(x * (1 + y) + y * y == 0, x, 0 * x), 0 * x)
+
+
 @conjecture("proved.hyperbola", instances=two_numbers())
 def hyperbola(x, y):
     r"""Where $xy = 1$, $x = 1/y$."""
