@@ -42,6 +42,7 @@ def test_every_change_runs_the_first_two_lanes_and_every_night_all():
         "newcomer": [None],
         "check": [None],
         "docs": [SLOW],
+        "coq": [ALL],
         "nightly": [ALL],
         "processors": [SLOW],
         "versions": [None],
@@ -52,3 +53,5 @@ def test_every_change_runs_the_first_two_lanes_and_every_night_all():
     nightly = {name for name, job in jobs.items() if job.get("if") == at_night}
     assert {"nightly", "processors", "versions"} <= nightly
     assert not {"newcomer", "check"} & nightly
+    assert "if" not in jobs["coq"]  # on every change, and every night
+    assert ".ci/coq && coqc --version" in [step.get("run") for step in jobs["coq"]["steps"]]

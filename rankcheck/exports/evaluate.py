@@ -124,11 +124,15 @@ def _named(claim: Claim, parts: tuple[Any, ...]) -> Iterator[Array]:
     An entry that is not rational stays what the generator has computed.
     """
     seen: dict[int, BallArray] = {}
+    labels: set[str] = set()
     for name, part in zip(claim.names(len(parts)), parts, strict=True):
         for label, array in _arrays(name, part):
             if id(array) in seen:
                 continue
             seen[id(array)] = array
+            if label in labels:  # the weights of a second network
+                label = f"{name}_{label}"
+            labels.add(label)
             entries = np.empty(array.elements.shape, dtype=object)
             for place in np.ndindex(entries.shape):
                 x: Any = array.elements[place]

@@ -227,8 +227,12 @@ def ranked(fact: RankFact) -> Traced:
 
 
 def given(name: str, value: fmpq) -> Traced:
-    """A number of the instance."""
-    return _made("input", (name,), value)
+    """A number of the instance, which is no other number, whatever its name."""
+    trace = current()
+    assert trace is not None, "a traced number outside of a trace"
+    number = Traced("input", (name,), value, "")
+    trace.known["input", len(trace.known)] = number
+    return number
 
 
 def _made(operation: str, operands: tuple[Any, ...], value: Number) -> Traced:
