@@ -27,7 +27,7 @@ EACH = 3
 #: Searches for points of leaves that no random point is in.
 SEARCHES = 96
 #: Sides that are balls are compared if they are known up to this, relative to their size.
-NARROW = arb(2) ** -64
+NARROW = arb(2) ** -32
 #: Where in their ranges the entries are by which a generator shows what it draws.
 SHARES, APART = tuple(Fraction(n, 7) for n in (3, 0, 6, 5, 1)), Fraction(1000, 1618)
 #: The signs that the goal of a relation may need.

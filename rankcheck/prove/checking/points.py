@@ -17,7 +17,7 @@ from rankcheck.prove.checking.signs import Signs, text_of
 from rankcheck.prove.checking.trees import End, Trees
 from rankcheck.prove.proof import Link
 
-__all__ = ["BITS", "Walker"]
+__all__ = ["BITS", "NotKnown", "Point", "Values", "Walker"]
 
 #: The precision of signs at points.
 BITS = 512

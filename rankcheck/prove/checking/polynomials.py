@@ -55,6 +55,10 @@ class Poly:
         return isinstance(other, Poly) and self.terms == other.terms
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash(frozenset(self.terms.items()))
 
     def __bool__(self) -> bool:

@@ -30,6 +30,7 @@ __all__ = [
     "Variables",
     "product",
     "signs_of",
+    "summed",
     "text_of",
 ]
 
