@@ -26,8 +26,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
+from rankcheck import files
 from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import BrokenClaim, load_each
@@ -101,6 +103,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default 60)",
     )
     add_json(parser, "the result")
+    parser.add_argument(
+        "--coq",
+        metavar="FILE",
+        type=Path,
+        help="write the expansions of the proof that says most, as lemmas that Coq's coqc checks",
+    )
 
 
 def _slack(text: str) -> Fraction | None:
@@ -126,6 +134,10 @@ def run(args: argparse.Namespace) -> int:
     """Prove the claims, show and write the results; returns the exit code."""
     entries = select([args.selector])
     written = JsonFile(args.json, "the result of a proof", "schema", "proved")
+    if args.coq is not None:
+        if len(entries) > 1:
+            raise InputError(f"{args.selector} selects {len(entries)} claims; --coq is for one")
+        files.check_writable(args.coq, "a file for Coq", form="Coq", same=_is_coq)
     shape: Shape = {}
     for name, values in args.shape:
         shape[name] = (*shape.get(name, ()), *values)
@@ -147,6 +159,8 @@ def run(args: argparse.Namespace) -> int:
                 continue
             codes.append(Exit.EXPECTED if result.proved else Exit.UNDECIDED)
             found.append(result.to_json())
+            if args.coq is not None:
+                say(_write_coq(result, args.coq), written.stream)
             interrupted = result.interrupted
             if interrupted:
                 break
@@ -155,6 +169,24 @@ def run(args: argparse.Namespace) -> int:
     if interrupted:
         raise KeyboardInterrupt
     return exits.worst(codes)
+
+
+def _is_coq(path: Path) -> bool:
+    return path.suffix == ".v"
+
+
+def _write_coq(result: Result, path: Path) -> str:
+    """Write the expansions of the best proof that has some; what was written."""
+    from rankcheck.prove.coq import coq_file  # torch
+
+    for one in result.proved:
+        assert one.proof is not None
+        text = coq_file(one.proof, f"{result.plan.claim}: {one.sentence}.")
+        if text is not None:
+            with files.naming(path, "the file for Coq"):
+                files.write_text(path, text)
+            return f"  for Coq: {path} (the proof for {one.text})"
+    return f"  no proof rests on an expansion; {path} is not written"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from rankcheck.claims.proved import METHODS
-from rankcheck.prove.proof import Proof
+from rankcheck.prove.proof import Leaf, Proof
 
 __all__ = [
     "NOTHING_ELSE",
@@ -157,11 +157,13 @@ def _domain(proof: Proof) -> str:
 
 def _boxes(proof: Proof) -> int:
     """How many boxes its certificates have."""
+    leaves = (node for face in proof.faces for node in face.nodes if isinstance(node, Leaf))
+    goals = [*proof.lemmas, *(goal for leaf in leaves for goal in leaf.goals)]
     total = 0
-    for face in proof.faces:
-        for node in face.nodes:
-            for goal in getattr(node, "goals", ()):
-                total += getattr(goal.certificate, "boxes", 0)
+    while goals:
+        certificate = goals.pop().certificate
+        goals += getattr(certificate, "parts", ())
+        total += getattr(certificate, "boxes", 0)
     return total
 
 

@@ -11,6 +11,7 @@ from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.settings import Unproved
 from tests.prove.made import install
+from tests.prove.test_coq import SQUARES, made
 
 VECTORS = """
 @instances
@@ -187,3 +188,17 @@ def test_in_a_process_of_its_own(mine, command):
     code, out, _ = command("prove", "mine.py::test_whole", "--limit", 60)
     assert code == 0
     assert "True for all 4 instances" in out
+
+
+def test_a_file_for_coq(engine, command):
+    engine.fields = {"faces": made(SQUARES).faces}
+    one = ("prove", "mine.py::test_squares", "--entries", 2, "--coq", "a.v")
+    code, out, _ = command(*one)
+    assert code == 0
+    assert "  for Coq: a.v (the proof for x of 2 entries)" in out
+    assert "Lemma expansion_1 : forall x0 x1 : R," in Path("a.v").read_text("utf-8")
+    engine.fields = {}
+    code, out, _ = command(*one)
+    assert "no proof rests on an expansion; a.v is not written" in out
+    assert command("prove", "mine.py", "--coq", "a.v")[0] == 2
+    assert command(*one[:-1], "mine.py")[0] == 2
