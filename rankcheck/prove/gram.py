@@ -19,12 +19,14 @@ from flint import fmpz_mat
 from rankcheck.prove.proof import Polynomial
 from rankcheck.prove.ring import Exponents, Ring
 
-__all__ = ["Block", "Shape", "blocks", "cofactors"]
+__all__ = ["Block", "Shape", "blocks", "cofactors", "homogeneous"]
 
 #: Directions in which a monomial is held against the Newton polytope, besides the axes.
 _DIRECTIONS = 300
 #: More monomials than this are not gone through.
-_MOST = 20_000
+_MOST = 5_000
+#: Nor are more pairs of monomials of a target and a multiplier.
+_EXCHANGES = 2_000
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Shape:
             [*zeros, *relations],
         )
         self.degree = _root_degrees(ring)
-        points = _with_roots(ring, _support(target))
+        points = _exchanged(_with_roots(ring, _support(target)), multipliers)
         self.points = np.array(points, dtype=np.int64).reshape(len(points), -1)
         random = np.random.default_rng(0)
         n = len(ring.names)
@@ -75,13 +77,6 @@ class Shape:
         self.reach = (self.points @ self.directions.T).max(axis=0)
         self.most = max(float(point @ self.degree) for point in self.points) + 2 * loose
         self.graded = self.weights @ self.points[0]
-
-    def _fits(self, products: np.ndarray) -> np.ndarray:
-        """Which of the monomials may occur in the target, or in what cancels out."""
-        inside = products @ self.degree <= self.most + 1e-9
-        if not self.loose:
-            inside &= (products @ self.directions.T <= self.reach).all(axis=1)
-        return inside
 
     def monomials(self, by: Any, times: int) -> list[Exponents]:
         """Those of which the power `times` (1 or 2), times the polynomial `by`, fits."""
@@ -94,8 +89,9 @@ class Shape:
         found = np.array(list(_up_to(self.degree, room / times, below)), dtype=np.int64)
         found = found.reshape(-1, len(self.ring.names))
         keep = ((times * found) @ self.weights.T == weight).all(axis=1)
-        for one in support:
-            keep &= self._fits(times * found + one)
+        if not self.loose:
+            reach = self.reach - (support @ self.directions.T).max(axis=0)
+            keep &= ((times * found) @ self.directions.T <= reach).all(axis=1)
         return [tuple(map(int, one)) for one in found[keep]]
 
     def classes(self, monomials: Iterable[Exponents]) -> list[list[Exponents]]:
@@ -178,6 +174,32 @@ def _with_roots(ring: Ring, support: list[Exponents]) -> list[Exponents]:
                     rest[place] += k
                     points.setdefault(tuple(rest))
     return list(points)
+
+
+def _exchanged(support: list[Exponents], multipliers: Sequence[Any]) -> list[Exponents]:
+    """And the monomials that cancel out where a multiplier is added several times."""
+    points = dict.fromkeys(support)
+    for multiplier in multipliers:
+        own = _support(multiplier)
+        if len(own) == 1 or len(support) * len(own) > _EXCHANGES:
+            continue
+        for point in support:
+            for one in own:
+                rest = [a - b for a, b in zip(point, one, strict=True)]
+                if min(rest) >= 0:
+                    for other in own:
+                        points.setdefault(tuple(a + b for a, b in zip(rest, other, strict=True)))
+    return list(points)
+
+
+def homogeneous(ring: Ring, target: Any, polynomials: Sequence[Any]) -> list[bool]:
+    """Which polynomials have one weight under all gradings of the target."""
+    weights = _gradings([target, *ring.relations.values()], len(ring.names))
+    found = []
+    for polynomial in polynomials:
+        values = np.array(_support(polynomial), dtype=np.int64) @ weights.T
+        found.append(bool((values == values[0]).all()))
+    return found
 
 
 def _gradings(polynomials: Sequence[Any], n: int) -> np.ndarray:

@@ -38,6 +38,10 @@ _DENOMINATORS = (1, 2, 12, 60, 1 << 8, 1 << 14, 1 << 22, 1 << 32, 1 << 44)
 #: Null vectors are rounded to rationals that are so near and have no larger denominator.
 _NEAR = ((1e-3, 12), (1e-4, 60), (1e-6, 1 << 12))
 _ROUNDS = 12
+#: Null vectors that lead to longer coefficients than this were no rationals; or it takes too long.
+_BITS = 256
+#: Tables of equations with more entries than this are left alone.
+_CELLS = 800_000
 
 
 def available() -> bool:
@@ -139,6 +143,10 @@ class _Equations:
         right = [0] * len(places)
         for one, value in wanted.items():
             right[places[one]] = int(value * denominator)
+        most = max((abs(v) for row in table for v in row), default=0)
+        if len(table) * n > _CELLS or most.bit_length() > _BITS:
+            self.possible = False
+            return
         whole = fmpz_mat([[*row, b] for row, b in zip(table, right, strict=True)])
         reduced, divisor, rank = whole.rref()
         rows = [[fmpq(reduced[i, j], divisor) for j in range(n + 1)] for i in range(rank)]

@@ -20,7 +20,7 @@ from typing import Any
 from flint import fmpq
 
 from rankcheck.algebra.polynomials import Coefficients, in_order, parse, text
-from rankcheck.prove.gram import Block, Shape, blocks, cofactors
+from rankcheck.prove.gram import Block, Shape, blocks, cofactors, homogeneous
 from rankcheck.prove.proof import Definition, Fact, Multiple, Polynomial, Squares, Term
 from rankcheck.prove.ring import Ring, Sign, closed, known_signs, relevant, variables
 from rankcheck.prove.semidefinite import Solution, System, available, solved, squares_of
@@ -31,6 +31,10 @@ __all__ = ["missing", "squares"]
 SIZE = 2500
 #: So many of the polynomials that facts say are positive are tried as multipliers.
 _MULTIPLIERS = 4
+#: The polynomials that are multiplied out for a block have so many terms, by the unknowns.
+_TERMS = 4
+#: Products of three are tried of so many facts.
+_FEW = 6
 
 
 def missing() -> str:
@@ -92,8 +96,11 @@ class _Attempt:
         shape = Shape(ring, target, list(by.values()), list(zeros.values()), loose=self.loose)
         made: list[Block] = []
         for known in self.products:
+            if deadline is not None and time.monotonic() > deadline:
+                return None
             more = blocks(shape, by[known], known)
-            if _unknowns([*made, *more]) <= size:
+            work = _unknowns(more) * len(by[known])
+            if _unknowns([*made, *more]) <= size and work <= _TERMS * size:
                 made += more
         if strict:
             made.append(Block(ring.one, (), [ring.one]))
@@ -162,14 +169,22 @@ def _attempts(
     own = [sign for sign in near if variables(sign[1]) <= names]
     squared = text(parse(" + ".join(["1", *(f"{name}^2" for name in names)])))
     positive = [of for sign, of in own if sign == ">"]
+    ring = Ring(names, definitions)
+    target = ring.reduce(ring.read(goal))[0]
+    alike = homogeneous(ring, target, [ring.read(of) for _, of in own]) if target != 0 else []
+    kept = [sign for sign, one in zip(own, alike, strict=False) if one]
     tried = set()
     for among, most, multipliers, loose in (
         (own, 0, ["1"], False),
+        (kept, 1, ["1"], False),
+        (kept, 2, ["1"], False),
+        (kept, 3 if len(kept) <= _FEW else 2, ["1"], False),
         (own, 1, ["1"], False),
         (own, 2, ["1"], False),
         (own, 0, [*positive[:_MULTIPLIERS], squared], False),
         (own, 1, [*positive[:_MULTIPLIERS], squared], False),
         (near, 1, ["1"], False),
+        (kept, 1, ["1"], True),
         (own, 1, ["1"], True),
         (near, 2, ["1"], True),
     ):

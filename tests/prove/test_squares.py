@@ -59,6 +59,21 @@ PROVED = {
         NO_FACTS,
         (),
     ),
+    "facts that cancel out": (
+        "x1^2*x3^2 + 2*x1*x2*x3*x4 + x2^2*x4^2 - 2*x0*x1*x3 - 2*x0*x2*x4"
+        " + x1^2*x5 + x2^2*x5 + x3^2*x5 + x4^2*x5",
+        (Fact(of="x5 - 2", signs="-0"), Fact(of="x0", signs="0+"), Fact(of="x0 - x5", signs="-")),
+        (),
+    ),
+    "three facts": (
+        "x3^2 + x0*x1*x2 - x0*x1^2",
+        (
+            Fact(of="x0", signs="0+"),
+            Fact(of="x1", signs="0+"),
+            Fact(of="x1 - x2", signs="-0"),
+        ),
+        (),
+    ),
     "0": ("0", NO_FACTS, ()),
 }
 STRICT = {
