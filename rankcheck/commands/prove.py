@@ -12,8 +12,8 @@ Nothing is said of other shapes, and nothing against a claim that is not proved.
 in .rankcheck/proofs; --keep keeps them beside the claim, where `verify` reads them.
 
 Exit codes: 0 something is proved of every claim; 2 wrong input; 3 nothing is proved of one; 4 the
-second checker refuses a proof, or a false mutant was proved: no proof is to be trusted; 130
-interrupted, after what was proved so far.
+second checker refuses a proof, so that nothing of its claim is shown, or a false mutant was proved,
+which ends the run: no proof is to be trusted; 130 interrupted, after what was proved so far.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from rankcheck.prove import file
 from rankcheck.prove.result import Outcome, Plan, Result
 from rankcheck.prove.settings import Settings, slack_of
 from rankcheck.prove.target import Target
-from rankcheck.prove.through import through
+from rankcheck.prove.through import FaultError, through
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
@@ -156,6 +156,10 @@ def run(args: argparse.Namespace) -> int:
             except InputError as error:  # of this claim; the others are proved
                 say(f"rankcheck: {one_line(str(error))}", sys.stderr)
                 codes.append(Exit.USAGE)
+                continue
+            except FaultError as error:  # nothing of this claim is shown
+                say(f"rankcheck: {one_line(str(error))}", sys.stderr)
+                codes.append(Exit.INTERNAL)
                 continue
             codes.append(Exit.EXPECTED if result.proved else Exit.UNDECIDED)
             found.append(result.to_json())

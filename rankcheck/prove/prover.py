@@ -23,17 +23,14 @@ from rankcheck.prove.sentences import counted, shape_text
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.shapes import known_sizes, selected, targets
 from rankcheck.prove.target import Target
+from rankcheck.prove.through import FaultError
 
-__all__ = ["FaultError", "Prover", "check_claim"]
+__all__ = ["Prover", "check_claim"]
 
 #: A mutant is given so many times the seconds of the proof, and these at least.
 TIMES, LEAST = 5.0, 1.0
 #: The proof of a range has this share of the seconds; its check takes as long.
 SHARE = 0.4
-
-
-class FaultError(InstallationError):
-    """The second checker refuses a proof, or a false statement is proved: no proof is trusted."""
 
 
 def check_claim(claim: object) -> None:
@@ -102,7 +99,8 @@ class Prover:
         """Prove the claim at a shape; what is raised on the way ends this shape alone.
 
         Raises:
-            FaultError: if the second checker refuses the proof, or a false mutant is proved.
+            FaultError: if the second checker refuses the proof.
+            ProvedFalseError: if a false mutant is proved.
         """
         since = time.monotonic()
         try:
@@ -149,7 +147,8 @@ class Prover:
         try:
             left = controls(claim, shape, prove_one)
         except ProvedFalseError as error:
-            raise FaultError(f"{claim.id}, {Outcome(target=target).text}: {error}") from error
+            place = Outcome(target=target).text
+            raise ProvedFalseError(f"{claim.id}, {place}: {error}") from error
         proof = replace(proof, controls=dict(left))
         return Outcome(target=target, proof=proof, paths=proof.paths, checked=checked)
 

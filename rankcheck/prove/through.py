@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from rankcheck.errors import InstallationError
 from rankcheck.prove.result import Outcome, Plan, Progress, Result
 from rankcheck.prove.settings import Settings
 from rankcheck.prove.target import Target
 
-__all__ = ["through"]
+__all__ = ["FaultError", "through"]
 
 #: Where several shapes are tried, one of them has this share of the seconds, at most.
 SHARE = 0.25
@@ -18,6 +19,10 @@ SHARE = 0.25
 REST = 0.005
 
 Attempt = Callable[[Target, Settings], Outcome]
+
+
+class FaultError(InstallationError):
+    """The second checker refuses a proof of a claim; nothing of the claim is shown then."""
 
 
 def through(

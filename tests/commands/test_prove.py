@@ -137,13 +137,17 @@ def test_a_refused_proof_is_never_shown(engine, command):
     assert "true for all" not in out
     assert not Path("a.json").exists()
     assert not Path(".rankcheck/proofs").exists()
+    code, out, err = command("prove", "mine.py")  # the other claim is gone through, too
+    assert (code, err.count("the second checker refuses")) == (4, 2)
+    assert "proved" not in out
 
 
 def test_a_false_mutant_that_is_proved_ends_with_four(engine, command):
     engine.false = ProvedFalseError("the mutant 'm' is proved")
-    code, _, err = command("prove", "mine.py::test_squares")
+    code, out, err = command("prove", "mine.py")
     assert code == 4
     assert "t.squares, x of 1 entry: the mutant 'm' is proved" in err
+    assert "t.whole" not in out  # the run has ended
 
 
 def test_ctrl_c_tells_what_was_proved(engine, command):
