@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from rankcheck.instances.scope import shapes
+from rankcheck.prove import checking
 from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.proof import Definition, Fact, Leaf, Link, Multiple, Open, Proof, Squares
@@ -364,3 +367,18 @@ def test_what_the_engine_proves_is_accepted(name):
     found = prove_shape(claim, shape, Settings(seconds=600.0, paths=64))
     assert isinstance(found, Proof)
     assert check(claim, found).points > 0
+
+
+def test_nothing_is_shared_with_what_makes_proofs():
+    """Of the engine, the second checker imports what is written down of a proof, and no more."""
+    folder = Path(checking.__file__).parent
+    own = {f"rankcheck.prove.checking.{file.stem}" for file in folder.glob("*.py")}
+    for file in sorted(folder.glob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [str(node.module)]
+            for name in names:
+                assert not name.startswith("rankcheck.algebra"), file
+                if name.startswith("rankcheck.prove"):
+                    assert name in own | {"rankcheck.prove.proof"}, file

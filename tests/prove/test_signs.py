@@ -72,8 +72,10 @@ def test_other_texts_are_no_numbers(text):
 
 
 def test_what_is_too_large_is_refused():
-    with pytest.raises(UnsoundError, match="has the power 10001"):
-        poly("x0 + 1") ** 10_001
+    with pytest.raises(UnsoundError, match="has the power 1001"):
+        poly("x0 + 1") ** 1001
+    with pytest.raises(UnsoundError, match="has a monomial of degree 1000000001"):
+        poly("x0*x1^1000000000")
     with pytest.raises(UnsoundError, match="two variables have one name"):
         Ring(("x0", "x0"))
     with pytest.raises(UnsoundError, match="is no name"):

@@ -169,6 +169,8 @@ class Connection:
                     if self._agrees(point, end, one):
                         self._points += 1
                         self.reached.add((end.face, end.node))
+                    else:
+                        self._unknown["a side is known up to a wide ball only"] += 1
 
     def _agrees(self, point: Point, end: End, said: Said) -> bool:
         """Compare one point; False if the balls do not tell.

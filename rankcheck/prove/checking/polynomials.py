@@ -23,9 +23,9 @@ Exponents: TypeAlias = tuple[int, ...]
 Coefficient: TypeAlias = int | Fraction
 
 #: Larger expansions are refused: they would take the memory.
-MOST_TERMS, HIGHEST = 500_000, 10_000
+MOST_TERMS, HIGHEST = 500_000, 1_000
 _RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
-_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\^([0-9]+))?")
+_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\^([0-9]{1,12}))?")
 
 
 def rational(text: str) -> Fraction:
@@ -251,6 +251,11 @@ class Ring:
                     exponents[self.index[found[1]]] += int(found[2] or 1)
                 else:
                     raise UnsoundError(f"{text!r:.80} is no polynomial; one is 3*x0^2*x1 - 1/2*r0")
+            if sum(exponents) > HIGHEST:
+                raise UnsoundError(
+                    f"{text!r:.80} has a monomial of degree {sum(exponents)}; degrees are at most "
+                    f"{HIGHEST}"
+                )
             place = tuple(exponents)
             terms[place] = _whole(terms.get(place, 0) + sign * coefficient)
         return Poly(terms, self.size)
