@@ -7,10 +7,10 @@ decisions, takes the first branch where the script ends, and leaves the others t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from flint import arb, fmpz_mpoly
+from flint import arb, fmpq, fmpz_mpoly
 
 from rankcheck.algebra.ring import Generator, Ring
 from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, Known, product
@@ -72,12 +72,23 @@ class Cell(Known):
     Args:
         facts: known from the beginning.
         script: by fork, which branch to take.
-        fixed: the indices of entries that no polynomial of this path has.
+        ranges: see `Known`.
+
+    Attributes:
+        trail: where it split.
+        look: called where the script ends; it may end the path.
     """
 
-    def __init__(self, ring: Ring, facts: dict[str, int], script: Sequence[int] = ()) -> None:
-        super().__init__(ring, facts)
+    def __init__(
+        self,
+        ring: Ring,
+        facts: dict[str, int],
+        script: Sequence[int] = (),
+        ranges: Mapping[int, tuple[fmpq, fmpq]] | None = None,
+    ) -> None:
+        super().__init__(ring, facts, ranges)
         self.trail: list[Fork] = []
+        self.look: Callable[[Cell], object] | None = None
         self._bases: dict[str, tuple[Generator, int]] = {}
         self._balls: dict[int, tuple[arb, fmpz_mpoly]] = {}
         self._alike: dict[str, int] = {}
@@ -163,6 +174,8 @@ class Cell(Known):
         taken = self._script[place] if place < len(self._script) else 0
         self.trail.append(Fork(f, (first, second), taken))
         self.assume(f, (first, second)[taken])
+        if place == len(self._script) - 1 and self.look is not None:
+            self.look(self)
 
     def assume(self, f: fmpz_mpoly, signs: int) -> None:
         """Learn what an irreducible polynomial is; where it is zero, solve for an entry."""

@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 
 from flint import Ordering, arb, fmpq, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
+from rankcheck.algebra.polynomials import parse
 from rankcheck.balls.formal import NoBallForm
 
 __all__ = ["Generator", "Ring", "TooLarge"]
@@ -66,6 +67,7 @@ class Ring:
         self.lemmas: dict[str, int] = {}
         self.prove: Callable[[fmpz_mpoly], int] | None = None
         self._by_key: dict[tuple[str, int, str], Generator] = {}
+        self._read: dict[str, fmpz_mpoly] = {}
         self._factors: dict[str, tuple[fmpz, list[tuple[fmpz_mpoly, int]]]] = {}
 
     @cached_property
@@ -78,6 +80,19 @@ class Ring:
 
     def constant(self, value: int | fmpz) -> fmpz_mpoly:
         return self.context.constant(value)
+
+    def read(self, text: str) -> fmpz_mpoly:
+        """A polynomial that was written as `str` writes it."""
+        known = self._read.get(text)
+        if known is None:
+            terms = {}
+            for monomial, coefficient in parse(text).items():
+                exponents = [0] * len(self.names)
+                for name, power in monomial:
+                    exponents[self.index[name]] = power
+                terms[tuple(exponents)] = fmpz(int(coefficient))
+            known = self._read[text] = self.context.from_dict(terms)
+        return known
 
     def generator(self, index: int) -> Generator | None:
         """What the variable of that index stands for; None for an entry."""

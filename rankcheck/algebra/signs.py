@@ -7,9 +7,10 @@ monomials of one sign has that sign.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
-from flint import fmpz_mpoly
+from flint import fmpq, fmpz_mpoly
 
 from rankcheck.algebra.ring import Ring
 
@@ -65,10 +66,17 @@ class Known:
 
     Attributes:
         facts: by the text of a polynomial with positive leading coefficient, its possible signs.
+        ranges: of entries, by their index, where they are hypotheses.
     """
 
-    def __init__(self, ring: Ring, facts: dict[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        ring: Ring,
+        facts: dict[str, int] | None = None,
+        ranges: Mapping[int, tuple[fmpq, fmpq]] | None = None,
+    ) -> None:
         self.ring = ring
+        self.ranges = ranges or {}
         self.facts: dict[str, int] = dict(facts or {})
         self._learnt: dict[str, fmpz_mpoly] = {}
         self._variables: dict[int, int] = {}
@@ -124,7 +132,22 @@ class Known:
             enclosed = self.ring.enclosure(f)
             if enclosed is not None:
                 return PLUS if enclosed > 0 else MINUS if enclosed < 0 else ANY
+            return self._by_ranges(f)
         return total
+
+    def _by_ranges(self, f: fmpz_mpoly) -> int:
+        """What follows from the ranges of its variables, if all of them have one."""
+        if not self.ranges or any(i not in self.ranges for i in self.ring.occurring(f)):
+            return ANY
+        low = high = fmpq(0)
+        for exponents, coefficient in f.to_dict().items():
+            ends = fmpq(coefficient), fmpq(coefficient)
+            for index, power in enumerate(exponents):
+                for _ in range(int(power)):
+                    products = [a * b for a in ends for b in self.ranges[index]]
+                    ends = min(products), max(products)
+            low, high = low + ends[0], high + ends[1]
+        return MINUS * (low < 0) | NONE * (low <= 0 <= high) | PLUS * (high > 0)
 
     def of_variable(self, index: int) -> int:
         """The possible signs of an entry, or of a root."""

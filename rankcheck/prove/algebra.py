@@ -34,6 +34,7 @@ from rankcheck.prove.boxes import boxes
 from rankcheck.prove.faces import Plane, as_facts, cell_number, range_facts
 from rankcheck.prove.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
 from rankcheck.prove.lemmas import Lemmas
+from rankcheck.prove.linear import emptiness
 from rankcheck.prove.proof import (
     Certificate,
     Entry,
@@ -67,6 +68,14 @@ WANTED = {"leq": NONNEGATIVE, "lt": PLUS, "eq": NONE}
 
 class _OutOfBudget(Exception):
     """The proof at this shape took too long, or has too many paths."""
+
+
+class _Excluded(Exception):
+    """The facts of a path exclude one another."""
+
+    def __init__(self, goal: Goal) -> None:
+        super().__init__("the facts of a path exclude one another")
+        self.goal = goal
 
 
 def prove_shape(claim: Claim, shape: ScopeShape, settings: Settings) -> Proof | Unproved:
@@ -176,15 +185,26 @@ class _Search:
                 known |= {text: signs & known.get(text, ANY) for text, signs in of_range.items()}
         return known
 
+    def _ranges(self, plane: Plane) -> dict[int, tuple[fmpq, fmpq]]:
+        """The ranges of the free entries of a face that are hypotheses."""
+        solved = {index for index, *_ in plane.solved}
+        return {
+            index: tuple(fmpq(end.numerator, end.denominator) for end in self.box[entry.name])
+            for index, entry in enumerate(self.entries)
+            if entry.bounded and index not in solved
+        }
+
     def _face(self, plane: Plane) -> tuple[Node, ...] | Unproved:
         """The tree of a face, depth first."""
+        ranges = self._ranges(plane)
         ends: dict[tuple[int, ...], Node] = {}
         forks: dict[tuple[int, ...], Fork] = {}
         waiting: list[tuple[int, ...]] = [()]
         while waiting:
             script = waiting.pop()
             self._check_budget()
-            cell = Cell(self.ring, self._facts(plane), script)
+            cell = Cell(self.ring, self._facts(plane), script, ranges)
+            cell.look = self._exclude
             end = self._path(cell, plane)
             self.paths += 1
             taken = tuple(fork.taken for fork in cell.trail)
@@ -236,6 +256,9 @@ class _Search:
             return Leaf(outcome="outside")
         except Empty as empty:
             return Leaf(outcome="empty", of=str(empty.of))
+        except _Excluded as excluded:
+            self.squares = True
+            return Leaf(outcome="empty", goals=(excluded.goal,))
         except Linked as link:
             return self._link(plane, link)
         except (NoBallForm, Undecided, ArithmeticError, torch.linalg.LinAlgError) as error:
@@ -293,14 +316,25 @@ class _Search:
                     if len(parts) > 1:
                         wished.append(polynomial)
                     wished += splits(cell, polynomial)
-            contradiction = cell.contradiction()
-            if contradiction is not None:
-                raise Empty(contradiction)
+            self._exclude(cell)
             if not wished:
                 return None
             self._check_budget()
             cell.ask(wished[0], NONNEGATIVE)
         return None
+
+    def _exclude(self, cell: Cell) -> None:
+        """End a path on which no instance is seen to be.
+
+        Raises:
+            Empty or _Excluded: with the reason.
+        """
+        contradiction = cell.contradiction()
+        if contradiction is not None:
+            raise Empty(contradiction)
+        why = emptiness(cell) if self.ways.squares else None
+        if why is not None:
+            raise _Excluded(why)
 
     def _proved(
         self, cell: Cell, kind: str, lhs: Any, rhs: Any

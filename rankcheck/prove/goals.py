@@ -12,6 +12,7 @@ from flint import fmpz_mpoly
 from rankcheck.algebra.cell import Cell, Empty
 from rankcheck.algebra.ring import Generator
 from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, signs_text
+from rankcheck.prove.linear import combination
 from rankcheck.prove.proof import (
     Certificate,
     Definition,
@@ -81,7 +82,7 @@ def certificate(
         found = _without_log(cell, p, signs, ways, depth)
         found = found or _without_root(cell, p, signs, ways, depth)
     if found is None and ways.squares and depth == DEPTH:
-        found = _by_squares(cell, p, signs, ways)
+        found = _by_sums(cell, p, signs, ways)
     return found
 
 
@@ -175,7 +176,7 @@ def _without_log(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int) 
         bound = cell.ring.reduced(bound)
         second = certificate(cell, bound, signs, ways, depth - 1)
         if second is None and ways.squares:
-            second = _by_squares(cell, bound, signs, ways)
+            second = _by_sums(cell, bound, signs, ways)
         if first is None or second is None:
             continue
         return Unlogged(
@@ -190,6 +191,12 @@ def _without_log(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int) 
             ),
         )
     return None
+
+
+def _by_sums(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways) -> Certificate | None:
+    """A sum of what is not negative: by a linear program, or else a semidefinite one."""
+    found = combination(cell, p, strict=not signs & NONE)
+    return found or _by_squares(cell, p, signs, ways)
 
 
 def _by_squares(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways) -> Certificate | None:
@@ -241,18 +248,15 @@ def _squares(
 
 
 def _set_aside(cell: Cell, p: fmpz_mpoly) -> tuple[fmpz_mpoly, tuple[Term, ...]]:
-    """p without the homogeneous parts all of whose monomials are seen not to be negative.
-
-    Nothing is set aside of a polynomial that has no other parts.
-    """
+    """p without its parts of low degree whose monomials are all seen not to be negative."""
     by_degree: dict[int, list[Any]] = {}
     for exponents, coefficient in p.to_dict().items():
         by_degree.setdefault(sum(map(int, exponents)), []).append((exponents, coefficient))
     terms: list[Term] = []
     kept: dict[Any, Any] = {}
-    for part in by_degree.values():
+    for _, part in sorted(by_degree.items()):
         written = [_term(cell, exponents, coefficient) for exponents, coefficient in part]
-        if any(term is None for term in written):
+        if kept or any(term is None for term in written):
             kept |= dict(part)
         else:
             terms += [term for term in written if term is not None]

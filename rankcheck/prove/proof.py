@@ -310,7 +310,8 @@ class Leaf:
     Attributes:
         outcome: `asserted`: the goals have been proved; without goals nothing is asserted there.
             `outside`: the generator rejects the instances. `empty`: no instance is there, because
-            the sign of a fact's polynomial, `of`, is known to be another one.
+            the sign of a fact's polynomial, `of`, is known to be another one, or because of a goal
+            that says that −1 is not negative.
         integers: the sides of relations between integers are compared as they are; so many held.
     """
 

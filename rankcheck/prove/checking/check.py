@@ -13,7 +13,7 @@ from rankcheck.prove.checking.polynomials import rational
 from rankcheck.prove.checking.ranges import check_range
 from rankcheck.prove.checking.signs import Known, Variables, text_of
 from rankcheck.prove.checking.trees import End, Trees
-from rankcheck.prove.proof import Leaf, Open, Proof
+from rankcheck.prove.proof import Goal, Leaf, Open, Proof
 
 __all__ = ["Checked", "check"]
 
@@ -142,12 +142,25 @@ def _check_leaves(trees: Trees, proof: Proof, methods: set[str]) -> int:
     return identities
 
 
+def _check_excluded(goal: Goal, checker: GoalChecker) -> None:
+    """Check that what is known on a path says that a negative number is not negative."""
+    poly, signs = checker.lemma(goal)
+    if poly.constant is None or not poly.constant < 0 or -1 in signs:
+        raise UnsoundError(
+            f"no instance is said to be on a path because {goal.polynomial} has the signs "
+            f"{goal.signs}; that excludes a path if it is a negative number, with other signs"
+        )
+
+
 def _check_leaf(end: End, checker: GoalChecker) -> None:
     leaf = end.what
     assert isinstance(leaf, Leaf)
     if leaf.outcome == "asserted":
         for goal in leaf.goals:
             checker.check(goal)
+        return
+    if leaf.outcome == "empty" and len(leaf.goals) == 1 and not leaf.of:
+        _check_excluded(leaf.goals[0], checker)
         return
     if leaf.goals:
         raise UnsoundError(f"a path that is {leaf.outcome} has goals; nothing is asserted there")
