@@ -34,6 +34,8 @@ __all__ = ["Ways", "certificate", "definitions", "facts", "splits"]
 #: Roots are eliminated one inside another up to this depth.
 DEPTH = 4
 NONNEGATIVE = NONE | PLUS
+#: How long sums of squares are looked for where another try follows.
+SHORT = 0.3
 #: The k of the bounds (1 − f^−k)/k <= log f <= (f^k − 1)/k that are tried.
 LOG_POWERS = (1, 2)
 
@@ -214,8 +216,11 @@ def _by_squares(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways) -> Certificat
     attempts.append((p, list(known), list(defined), ()))
     for q, of, among, more in attempts:
         rest, aside = (q, ()) if strict else _set_aside(cell, q)
-        for goal, terms in ((rest, aside), (q, ())) if aside else ((q, ()),):
-            found = _squares(str(goal), of, among, strict, ways)
+        tries: list[tuple[fmpz_mpoly, tuple[Term, ...], float]] = [(q, (), ways.seconds)]
+        if aside:
+            tries = [(q, (), SHORT), (rest, aside, ways.seconds), *tries]
+        for goal, terms, seconds in tries:
+            found = _squares(str(goal), of, among, strict, replace(ways, seconds=seconds))
             if found is not None and (found.multiplier == "1" or not (terms or more)):
                 return replace(found, terms=(*found.terms, *terms), zeros=(*found.zeros, *more))
     return None
@@ -238,7 +243,8 @@ def _squares(
         return None
     found = squares(goal, known, defined, strict=strict, seconds=seconds)
     if found is None:
-        before.append((near, None))
+        if seconds > SHORT:
+            before.append((near, None))
         return None
     used = {found.multiplier, *(zero.zero for zero in found.zeros)}
     used |= {factor for term in found.terms for factor in term.known}
