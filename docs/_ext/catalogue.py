@@ -97,8 +97,8 @@ def _checks(entry: Entry) -> Iterator[str]:
 
 def _proved(entry: Entry) -> str:
     """What the proofs prove that are kept beside a claim; empty without any."""
-    proofs = Proofs.of(entry)
-    return "" if proofs is None else f"{proofs.facts().text}. Nothing is said of other shapes."
+    proved = Proofs.summary(entry)
+    return "" if proved is None else f"{proved.text}. Nothing is said of other shapes."
 
 
 def _source(entry: Entry) -> str:

@@ -96,6 +96,18 @@ class Form:
         Raises:
             InputError: `error`, if the file is not of this kind and schema, or has been changed.
         """
+        return self._read(path)[0]
+
+    def build(self, path: Path) -> Any:
+        """The dataclass of a file, which is checked as `read` does it.
+
+        Raises:
+            InputError: as `read`.
+        """
+        return self._read(path)[1]
+
+    def _read(self, path: Path) -> tuple[Mapping[str, Any], Any]:
+        """The fields of a file, and its dataclass."""
         data = self.load(path)
         number = data.get("schema") if isinstance(data, dict) else None
         if type(number) is int and number != self.schema:
@@ -104,13 +116,12 @@ class Form:
                 f"{self.schema}, and `{self.writer}` writes it"
             )
         try:
-            build(self.fields, data)
+            built: Any = build(self.fields, data)
         except StoredError as error:
             raise self.error(f"{path} is not a {self.what}: {error}") from error
         if digest({name: data[name] for name in data if name != "sha256"}) != data["sha256"]:
             raise self.error(f"{path} has been changed since it was written: its checksum differs")
-        fields: Mapping[str, Any] = data
-        return fields
+        return data, built
 
     def load(self, path: Path) -> Any:
         """The JSON of a file.

@@ -52,5 +52,5 @@ def run(args: argparse.Namespace) -> int:
 
 def _proved(entry: Entry) -> dict[str, Any] | None:
     """What the proofs prove that are kept beside a claim, as its row in a ledger has it."""
-    proofs = Proofs.of(entry)
-    return None if proofs is None else asdict(proofs.facts())
+    proved = Proofs.summary(entry)
+    return None if proved is None else asdict(proved)

@@ -73,8 +73,7 @@ def _write(path: Path, entries: Sequence[Entry], ledger: Path | None) -> int:
 
 
 def _proved(entry: Entry) -> Proved | None:
-    proofs = Proofs.of(entry)
-    return None if proofs is None else proofs.facts()
+    return Proofs.summary(entry)
 
 
 def _found(row: Row | None, path: Path) -> str:

@@ -19,9 +19,9 @@ from rankcheck.claims.proved import METHODS, Proved
 from rankcheck.errors import InputError
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.result import Outcome, Result, weight
-from rankcheck.prove.sentences import controls, open_mutants, sentence
+from rankcheck.prove.sentences import boxes_of, controls, open_mutants, sentence
 from rankcheck.prove.target import Target
-from rankcheck.stored import build, shown
+from rankcheck.stored import StoredError, build, shown
 from rankcheck.versions import versions
 
 __all__ = ["FORM", "Kept", "ProofError", "Proofs", "keep", "leave", "left_path"]
@@ -48,6 +48,7 @@ class Kept:
         entries: how many entries an instance has there.
         whole: of a range, whether it has all instances.
         checked: the seconds that the second checker took.
+        boxes: how many boxes its certificates have.
     """
 
     proof: Proof
@@ -55,11 +56,13 @@ class Kept:
     entries: int
     whole: bool = False
     checked: float = 0.0
+    boxes: int = 0
 
     @property
     def sentence(self) -> str:
         """What is proved there, and how much the mutants say of that."""
-        return f"{sentence(self.proof, self.text, whole=self.whole)}. {controls(self.proof)}"
+        said = sentence(self.proof, self.text, whole=self.whole, boxes=self.boxes)
+        return f"{said}. {controls(self.proof)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +111,8 @@ class Proofs:
         Raises:
             ProofError: if it is no such file of this schema, or has been changed.
         """
-        return build(cls, FORM.read(path))
+        proofs: Proofs = FORM.build(path)
+        return proofs
 
     @classmethod
     def of(cls, claim: Named) -> Proofs | None:
@@ -119,6 +123,27 @@ class Proofs:
         """
         path = FORM.path(claim)
         return cls.read(path).belonging(claim, path) if path.exists() else None
+
+    @classmethod
+    def summary(cls, claim: Named) -> Proved | None:
+        """The `facts` of the proofs that are kept beside a claim, without their trees.
+
+        That is quick; a checksum is not compared, and nothing is known of what is stale.
+
+        Raises:
+            ProofError: if the file is no such file of this schema.
+        """
+        path = FORM.path(claim)
+        if not path.exists():
+            return None
+        data = FORM.load(path)
+        try:
+            for one in data["proofs"]:
+                for name in ("faces", "lemmas"):
+                    one["proof"].pop(name, None)
+            return build(cls, data).belonging(claim, path).facts()
+        except (StoredError, TypeError, KeyError, AttributeError) as error:
+            raise ProofError(f"{path} is not a {FORM.what}: {error}") from error
 
     def belonging(self, claim: Named, path: Path) -> Proofs:
         """The proofs themselves, if they are those of a claim.
@@ -220,6 +245,7 @@ def _proofs(claim: Named, result: Result, most: int, size: int, folder: Path) ->
             entries=one.target.entries,
             whole=one.whole,
             checked=round(one.checked, 4),
+            boxes=boxes_of(one.proof),
         )
         for one in found
         if one.proof is not None

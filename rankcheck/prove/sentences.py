@@ -11,6 +11,7 @@ from rankcheck.prove.proof import Leaf, Proof
 
 __all__ = [
     "NOTHING_ELSE",
+    "boxes_of",
     "controls",
     "counted",
     "equation",
@@ -107,12 +108,13 @@ def _monomial(text: str) -> str:
     return f"{number} {factors}".strip() if number and factors else number + factors
 
 
-def sentence(proof: Proof, place: str, *, whole: bool = False) -> str:
+def sentence(proof: Proof, place: str, *, whole: bool = False, boxes: int | None = None) -> str:
     """What is proved, at a shape or over a range.
 
     Args:
         place: the shape in words.
         whole: of a range, whether it has all instances.
+        boxes: how many boxes the certificates have, if that is known.
     """
     if proof.method == "range":
         if whole:
@@ -129,7 +131,7 @@ def sentence(proof: Proof, place: str, *, whole: bool = False) -> str:
         said = f"true{_domain(proof)}"
     else:
         said = f"true for all entries{ranges}"
-    boxes = _boxes(proof)
+    boxes = boxes_of(proof) if boxes is None else boxes
     on = f"{counted(boxes, 'box', 'boxes')}, " if boxes else ""
     every = "on its path" if proof.paths == 1 else f"on all {counted(proof.paths, 'path')}"
     text = f"For {place}: {said}, {on}{every} through the body, boundaries included"
@@ -155,7 +157,7 @@ def _domain(proof: Proof) -> str:
     return f" on {product}"
 
 
-def _boxes(proof: Proof) -> int:
+def boxes_of(proof: Proof) -> int:
     """How many boxes its certificates have."""
     leaves = (node for face in proof.faces for node in face.nodes if isinstance(node, Leaf))
     goals = [*proof.lemmas, *(goal for leaf in leaves for goal in leaf.goals)]

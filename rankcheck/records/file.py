@@ -20,7 +20,7 @@ from rankcheck.claims.facts import check_id
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.errors import InputError
-from rankcheck.stored import build, shown
+from rankcheck.stored import shown
 
 __all__ = ["GROUPS", "Group", "Held", "RecordError", "Records", "RelationRecord", "left_path"]
 
@@ -165,7 +165,8 @@ class Records:
         Raises:
             RecordError: if it is no such file of this schema, or has been changed.
         """
-        return build(cls, FORM.read(path))
+        records: Records = FORM.build(path)
+        return records
 
     @classmethod
     def of(cls, claim: Named, path: Path | None = None) -> Records:

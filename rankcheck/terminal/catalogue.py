@@ -79,8 +79,8 @@ def page(entry: Entry) -> str:
 
 def _proved(entry: Entry) -> str | None:
     """What the proofs prove that are kept beside a claim; nothing here knows if they are stale."""
-    proofs = Proofs.of(entry)
-    return None if proofs is None else proofs.facts().text
+    proved = Proofs.summary(entry)
+    return None if proved is None else proved.text
 
 
 def _where(entry: Entry) -> str:

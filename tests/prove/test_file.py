@@ -15,6 +15,7 @@ from rankcheck.prove.settings import Unproved
 from rankcheck.prove.target import Target
 
 from .made import proof
+from .test_sentences import boxed
 
 BODY = '''
 @conjecture("t.squares", instances=vectors(), mutants={"less": {"by": 1}})
@@ -126,6 +127,17 @@ def test_a_file_that_was_changed(claim, engine):
 
 def test_no_file_is_no_proof(claim):
     assert Proofs.of(claim) is None
+    assert Proofs.summary(claim) is None
+
+
+def test_a_summary_says_the_same_without_the_trees(claim, engine):
+    engine.fields = {"faces": boxed(7).faces, "slack": "1/10"}
+    path = keep(claim, rankcheck.prove(claim, entries=2))
+    assert "7 boxes" in Proofs.summary(claim).sentence
+    assert Proofs.summary(claim) == Proofs.of(claim).facts()
+    path.write_text('{"proofs": [1], "schema": 1}', "utf-8")
+    with pytest.raises(ProofError, match="is not a file of proofs"):
+        Proofs.summary(claim)
 
 
 def test_one_outcome_weighs_more_than_another():
