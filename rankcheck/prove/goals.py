@@ -82,9 +82,11 @@ def certificate(
     found: Certificate | None = None
     if depth:
         found = _without_log(cell, p, signs, ways, depth)
-        found = found or _without_root(cell, p, signs, ways, depth)
-    if found is None and ways.squares and depth == DEPTH:
+        found = found or _without_root(cell, p, signs, replace(ways, squares=False), depth)
+    if found is None and ways.squares:
         found = _by_sums(cell, p, signs, ways)
+        if found is None and depth:
+            found = _without_root(cell, p, signs, ways, depth)
     return found
 
 
@@ -121,8 +123,8 @@ def _without_root(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int)
     rational, factor = _parts(cell, p, root)
     fewer = replace(ways, squares=False)
 
-    def goal(q: fmpz_mpoly, of: int) -> Goal | None:
-        found = certificate(cell, q, of, fewer, depth - 1)
+    def goal(q: fmpz_mpoly, of: int, ways: Ways = fewer) -> Goal | None:
+        found = certificate(cell, q, of, ways, depth - 1)
         if found is None:
             return None
         return Goal(polynomial=str(q), signs=signs_text(of), certificate=found)
@@ -148,9 +150,9 @@ def _without_root(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int)
             return found
     difference = cell.ring.reduced(rational * rational - factor * factor * root.of)
     if first is not None:
-        return unrooted("rational", first, goal(difference, signs))
+        return unrooted("rational", first, goal(difference, signs, ways))
     if second is not None:
-        return unrooted("factor", second, goal(-difference, signs))
+        return unrooted("factor", second, goal(-difference, signs, ways))
     return None
 
 
