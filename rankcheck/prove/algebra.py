@@ -18,7 +18,7 @@ from flint import fmpq, fmpz_mpoly
 
 import rankcheck.algebra.matrices  # noqa: F401 - gives the numbers their linear algebra
 from rankcheck import balls
-from rankcheck.algebra.cell import Cell, Empty, Fork, Linked
+from rankcheck.algebra.cell import Cell, Empty, Linked
 from rankcheck.algebra.quotient import on
 from rankcheck.algebra.ring import Ring
 from rankcheck.algebra.signs import ANY, NONE, PLUS, signs_text
@@ -52,7 +52,7 @@ from rankcheck.prove.proof import (
 )
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.source import VariableSource, bounds_of, box_of, is_bounded, ranges_of
-from rankcheck.prove.tree import place, reason, tree
+from rankcheck.prove.tree import Growing, place, reason
 
 __all__ = ["prove_shape"]
 
@@ -60,6 +60,8 @@ __all__ = ["prove_shape"]
 EXTRA = 6
 #: The boxes of one goal may take such a share of the time that is left.
 SHARE = 0.25
+#: The tree of a face is begun so often, at most.
+AGAIN = 8
 #: More faces than this end a proof.
 FACES = 2000
 
@@ -151,7 +153,7 @@ class _Search:
             definitions=definitions(Cell(self.ring, {})),
             lemmas=tuple(self.lemmas.goals),
             faces=tuple(faces),
-            exceptions=tuple(self.exceptions),
+            exceptions=tuple(dict.fromkeys(self.exceptions)),
             slack=str(self.settings.slack or 0),
             seconds=self.seconds,
         )
@@ -195,33 +197,37 @@ class _Search:
         }
 
     def _face(self, plane: Plane) -> tuple[Node, ...] | Unproved:
-        """The tree of a face, depth first."""
+        """The tree of a face; begun anew where a lemma of one path changes how others split."""
+        before = self.paths, len(self.planes), len(self.exceptions)
+        for _ in range(AGAIN):
+            if (nodes := self._grown(plane)) is not None:
+                return nodes
+            self.paths = before[0]
+            del self.planes[before[1] :], self.exceptions[before[2] :]
+            self.numbers = {key: n for key, n in self.numbers.items() if n < before[1]}
+        return self._open("its paths do not stay the same from one run to the next")
+
+    def _grown(self, plane: Plane) -> tuple[Node, ...] | Unproved | None:
+        """The tree of a face, depth first; None if a path is not what it was before."""
         ranges = self._ranges(plane)
-        ends: dict[tuple[int, ...], Node] = {}
-        forks: dict[tuple[int, ...], Fork] = {}
-        waiting: list[tuple[int, ...]] = [()]
-        while waiting:
-            script = waiting.pop()
+        growing = Growing()
+        while growing.waiting:
+            script = growing.waiting.pop()
             self._check_budget()
             cell = Cell(self.ring, self._facts(plane), script, ranges)
             cell.look = self._exclude
             end = self._path(cell, plane)
             self.paths += 1
-            taken = tuple(fork.taken for fork in cell.trail)
-            for depth, fork in enumerate(cell.trail):
-                before = taken[:depth]
-                if before not in forks:
-                    forks[before] = fork
-                    waiting.append((*before, 1 - fork.taken))
+            if not growing.add(script, cell.trail):
+                return None
             if isinstance(end, Unproved):
                 exception = self._exception(cell, plane)
                 if exception is None:
                     return end
-                if exception not in self.exceptions:
-                    self.exceptions.append(exception)
+                self.exceptions.append(exception)
                 end = Open(reason=f"{end.reason}{f' ({end.place})' if end.place else ''}")
-            ends[taken] = end
-        return tree(forks, ends)
+            growing.ends[tuple(fork.taken for fork in cell.trail)] = end
+        return growing.tree()
 
     def _check_budget(self) -> None:
         if self.paths >= self.settings.paths:

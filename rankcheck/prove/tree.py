@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from rankcheck import balls
@@ -13,7 +14,42 @@ from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.prove.proof import Branch, Node, Split
 
-__all__ = ["place", "reason", "tree"]
+__all__ = ["Growing", "place", "reason"]
+
+
+class Growing:
+    """A tree of paths that is being gone through, depth first.
+
+    Attributes:
+        waiting: decisions that lead to paths that are still to be taken.
+        ends: what is at the end of a path, by its decisions.
+    """
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[int, ...]] = [()]
+        self.ends: dict[tuple[int, ...], Node] = {}
+        self._forks: dict[tuple[int, ...], Fork] = {}
+
+    def add(self, script: tuple[int, ...], trail: Sequence[Fork]) -> bool:
+        """Add a path that took its first decisions from a script.
+
+        False if it is not what it was when other paths had these decisions before. That is so where
+        something was proved meanwhile, by which it need not split any more.
+        """
+        taken = tuple(fork.taken for fork in trail)
+        for depth, fork in enumerate(trail):
+            before = taken[:depth]
+            known = self._forks.get(before)
+            if known is None:
+                self._forks[before] = fork
+                self.waiting.append((*before, 1 - fork.taken))
+            elif (str(known.of), known.options) != (str(fork.of), fork.options):
+                return False
+        return taken[: len(script)] == script
+
+    def tree(self) -> tuple[Node, ...]:
+        """The nodes of the tree, its root first."""
+        return tree(self._forks, self.ends)
 
 
 def tree(forks: dict[tuple[int, ...], Fork], ends: dict[tuple[int, ...], Node]) -> tuple[Node, ...]:
