@@ -161,6 +161,9 @@ def run(args: argparse.Namespace) -> int:
                 say(f"rankcheck: {one_line(str(error))}", sys.stderr)
                 codes.append(Exit.INTERNAL)
                 continue
+            if result is None:
+                codes.append(Exit.UNDECIDED)
+                continue
             codes.append(Exit.EXPECTED if result.proved else Exit.UNDECIDED)
             found.append(result.to_json())
             if args.coq is not None:
@@ -202,8 +205,8 @@ class _Ask:
     entry: Entry
     limit: float | None
 
-    def result(self, settings: Settings, keep: bool, written: JsonFile) -> Result:
-        """Prove a claim, and show how it goes on and what comes out.
+    def result(self, settings: Settings, keep: bool, written: JsonFile) -> Result | None:
+        """Prove a claim, and show how it goes on and what comes out; None without its shapes.
 
         Raises:
             InputError: as `rankcheck.prove.run.prove`.
@@ -216,9 +219,9 @@ class _Ask:
             try:
                 plan: Plan = self.alone.ask((self.index, None, settings))
             except Stopped as stopped:
-                raise InputError(
-                    f"{entry.id}: the search for its shapes {self._how(stopped)}"
-                ) from (stopped)
+                how = self._how(stopped)
+                shown.say(f"{entry.id}: not proved; the search for its shapes {how}")
+                return None
             result = through(plan, self._attempt, settings, shown.progress)
             if not result.interrupted:
                 result = replace(result, chance=self._chance(settings))

@@ -79,7 +79,7 @@ class Prover:
             raise InputError(f"received {entries} entries; a shape has 0 or more")
         self._shapes: dict[tuple[int, ...], ScopeShape] = {}
         whole = _plan(claim, entries)
-        known, scope = targets(claim, entries)
+        known, scope = targets(claim, entries, None) if asked else targets(claim, entries)
         if not (draws_entries(claim.instances) or any(one.grids for one in scope.shapes)):
             if asked:
                 raise InputError(

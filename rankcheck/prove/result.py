@@ -208,6 +208,8 @@ class Result(InNotebooks):
         if untried:
             why = "interrupted" if self.interrupted else "the seconds were spent"
             lines.append(f"  {counted(untried, 'shape')} not tried: {why} (--seconds S).")
+        if plan.targets and not (plan.ranged or plan.complete):
+            lines.append("  There are other shapes of so many entries; --shape chooses some.")
         if proved and not plan.ranged:
             lines.append(f"  {NOTHING_ELSE}.")
         if self.chance:

@@ -19,20 +19,28 @@ __all__ = ["known_sizes", "selected", "targets"]
 
 #: So many instances are drawn at a shape until one satisfies the hypotheses.
 DRAWS = 20
+#: The search for shapes runs the generator so often; so many shapes have their sizes taken, the
+#: smallest ones, where none are asked for. Both take some seconds of generators that are slow.
+RUNS, MOST = 1_000, 400
 #: A message names so many values of a size.
 NAMED = 12
 
 
-def targets(claim: Claim, entries: int) -> tuple[list[Target], Shapes]:
-    """All shapes of a claim with at most so many entries; and their scope.
+def targets(claim: Claim, entries: int, most: int | None = MOST) -> tuple[list[Target], Shapes]:
+    """The shapes of a claim with at most so many entries; and their scope.
 
     First comes the smallest shape of each size, then the second ones, and so on: many shapes differ
     in what a person would not call a size.
+
+    Args:
+        most: so many shapes, the smallest ones; the scope is not complete if there are more.
     """
     assert claim.instances is not None
-    scope = shapes(claim.instances, entries)
+    scope = shapes(claim.instances, entries, runs=RUNS)
+    left = scope.shapes if most is None else scope.shapes[:most]
+    scope.cut = scope.cut or len(left) < len(scope.shapes)
     alike: dict[tuple[tuple[str, int], ...], list[Target]] = {}
-    for shape in scope.shapes:  # the smallest first
+    for shape in left:  # the smallest first
         known = known_sizes(claim, shape.integers)
         target = Target(integers=shape.integers, sizes=known, entries=shape.entries)
         alike.setdefault(tuple(known.items()), []).append(target)

@@ -186,6 +186,25 @@ def test_a_process_that_is_lost_at_a_shape(engine, command, monkeypatch, end):
     assert f"Not proved for x of 2 entries: the proof {end[0]}" in out
 
 
+def test_a_process_that_is_lost_over_the_shapes(engine, command, monkeypatch):
+    class Lost(executors.Inline):
+        def __init__(self, work, workers):
+            super().__init__(work)
+
+        def run(self, tasks, *options):
+            for task in tasks:
+                if task[0] == 0:
+                    yield Unfinished(task, "did not end within 9 s", 9.0)
+                else:
+                    yield from super().run([task], *options)
+
+    monkeypatch.setattr(executors, "Processes", Lost)
+    code, out, _ = command("prove", "mine.py", "--limit", 9)
+    assert code == 3
+    assert "t.squares: not proved; the search for its shapes did not end within 9 s" in out
+    assert "t.whole: proved" in out
+
+
 @pytest.mark.slow
 def test_in_a_process_of_its_own(mine, command):
     mine(*CLAIMS)

@@ -11,6 +11,7 @@ import rankcheck
 from rankcheck import eq, leq
 from rankcheck.errors import InputError, InstallationError
 from rankcheck.instances.source import instances
+from rankcheck.prove import shapes
 from rankcheck.prove import through as running
 from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.controls import ProvedFalseError
@@ -116,6 +117,18 @@ def test_shapes_without_entries_are_no_shapes(declare, engine):
 
     rankcheck.prove(declare(lambda x: leq(0, (x * x).sum(-1)), some()), entries=2)
     assert engine.shapes == [(1,), (2,)]
+
+
+def test_where_there_are_many_shapes_some_are_left_out(claim, engine, monkeypatch):
+    monkeypatch.setattr(shapes.targets, "__defaults__", (3,))
+    result = rankcheck.prove(claim, entries=6)
+    assert engine.shapes == [(1, 1), (1, 2), (2, 1)]
+    assert "There are other shapes of so many entries; --shape chooses some." in result.message
+    assert not result.to_json()["complete"]
+    engine.shapes.clear()
+    result = rankcheck.prove(claim, entries=6, shape={"rows": (3,)})
+    assert engine.shapes == [(3, 1), (3, 2)]
+    assert "There are other shapes" not in result.message
 
 
 def test_sizes_that_do_not_tell_shapes_apart(declare):
