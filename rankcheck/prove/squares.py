@@ -2,7 +2,7 @@
 
 A goal is proved by ``multiplier · goal = Σ weight · square² · ∏ known + constant + Σ cofactor ·
 zero`` (the certificates of Putinar and Schmüdgen). What is tried, in this order: squares alone;
-squares times a root or what a fact says is not negative; times products of two of these; each with
+squares times a root or what a fact says is not negative; times products of up to four of these; with
 the multiplier 1, with one that a fact says is positive, and with 1 plus the squares of the
 variables. Gram matrices that follow from the equations alone need no solver; all others need the
 extra `prove`. A certificate is expanded again in fractions, by other code, before it is returned.
@@ -33,8 +33,8 @@ SIZE = 2500
 _MULTIPLIERS = 4
 #: The polynomials that are multiplied out for a block have so many terms, by the unknowns.
 _TERMS = 4
-#: Products of three are tried of so many facts.
-_FEW = 6
+#: Products of up to four are tried of so many facts.
+_FEW = 9
 
 
 def missing() -> str:
@@ -178,13 +178,13 @@ def _attempts(
         (own, 0, ["1"], False),
         (kept, 1, ["1"], False),
         (kept, 2, ["1"], False),
-        (kept, 3 if len(kept) <= _FEW else 2, ["1"], False),
         (own, 1, ["1"], False),
         (own, 2, ["1"], False),
         (own, 0, [*positive[:_MULTIPLIERS], squared], False),
         (own, 1, [*positive[:_MULTIPLIERS], squared], False),
         (near, 1, ["1"], False),
         (kept, 1, ["1"], True),
+        (kept, 4 if len(kept) <= _FEW else 2, ["1"], False),
         (own, 1, ["1"], True),
         (near, 2, ["1"], True),
     ):

@@ -74,6 +74,17 @@ PROVED = {
         ),
         (),
     ),
+    "four facts": (
+        "x0^2*x1^2*x2^2 + 2*x0^2*x1^2*x2*x3 + x0^2*x1^2*x3^2 - 6*x0*x1*x2*x4 + 2*x0*x1*x3*x4"
+        " + 2*x0*x1*x2*x5 - 6*x0*x1*x3*x5 + x4^2 + 2*x4*x5 + x5^2",
+        (
+            Fact(of="x0", signs="+"),
+            Fact(of="x1", signs="+"),
+            Fact(of="x2 - x3", signs="0+"),
+            Fact(of="x4 - x5", signs="-"),
+        ),
+        (),
+    ),
     "0": ("0", NO_FACTS, ()),
 }
 STRICT = {
