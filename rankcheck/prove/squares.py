@@ -2,9 +2,9 @@
 
 A goal is proved by ``multiplier · goal = Σ weight · square² · ∏ known + constant + Σ cofactor ·
 zero`` (the certificates of Putinar and Schmüdgen). What is tried, in this order: squares alone;
-squares times a root or what a fact says is not negative; times products of up to four of these; with
-the multiplier 1, with one that a fact says is positive, and with 1 plus the squares of the
-variables. Gram matrices that follow from the equations alone need no solver; all others need the
+squares times a root or what a fact says is not negative; times products of up to four of these.
+The multiplier is 1, or one that a fact says is positive, or 1 plus the squares of the variables.
+Gram matrices that follow from the equations alone need no solver; all others need the
 extra `prove`. A certificate is expanded again in fractions, by other code, before it is returned.
 """
 
