@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.terminal.display import Display
@@ -25,17 +26,24 @@ class ProveDisplay(Display):
         super().__init__(stream)
         #: The state before the latest shape.
         self.state: Progress | None = None
+        self._told = 0.0  # when that was
 
     def progress(self, state: Progress) -> None:
         """Take in the state before a shape."""
         self.state = state
+        self._told = self.seconds
         self.now_and_then(lambda: f"  {state_line(state)}")
 
     def render(self) -> Text:
         """One line, cut where the terminal ends."""
         from rich.text import Text
 
-        line = f"importing, {self.seconds:.0f} s" if self.state is None else state_line(self.state)
+        state = self.state
+        if state is None:
+            line = f"importing, {self.seconds:.0f} s"
+        else:
+            since = self.seconds - self._told
+            line = state_line(replace(state, seconds=state.seconds + since))
         text = Text(readable(line, self.stream), style="bold")
         text.truncate(self.console.width, overflow="ellipsis")
         return text
