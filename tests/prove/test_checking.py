@@ -323,6 +323,30 @@ def test_a_forgery_is_refused(name):
         assert part in str(refused.value)
 
 
+#: What x0 - x1 >= 1 and x1 - x0 >= 0 say together.
+ABSURD = Squares(terms=(term("1", "x0 - x1 - 1"), term("1", "x1 - x0")))
+
+
+def excluded(polynomial="-1", certificate=ABSURD, branch="0+"):
+    """Of `squares`: no instance is on one of the branches, because of a goal."""
+    rest = "-" if branch == "0+" else "0+"
+    goals = made.SQUARE, made.ABSOLUTE
+    empty = Leaf(outcome="empty", goals=(plain(polynomial, "0+", certificate),))
+    first = split("x0 - x1 - 1", ("0+", 1), ("-", 2))
+    second = split("x1 - x0", (branch, 3), (rest, 4))
+    return proof(face(first, second, leaf(*goals), empty, leaf(*goals)), method="squares")
+
+
+def test_a_path_may_be_empty_because_of_a_goal():
+    assert check(made.squares, excluded()).reached == 2
+    with pytest.raises(UnsoundError, match=r"a square is multiplied by -x0 \+ x1, and"):
+        check(made.squares, excluded(branch="-"))
+    with pytest.raises(UnsoundError, match="that excludes a path if it is a negative number"):
+        check(made.squares, excluded("x0^2", Squares(terms=(term("x0"),))))
+    with pytest.raises(UnsoundError, match="expanded, differs from -2 by 1"):
+        check(made.squares, excluded("-2"))
+
+
 def test_what_is_open_may_be_excepted():
     one = made.of_thin()
     open_there = with_node(one, 2, Open(reason="too hard"))

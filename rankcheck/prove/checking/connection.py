@@ -252,7 +252,10 @@ class Connection:
             UnsoundError: if a goal has the signs of another kind of relation.
         """
         for end in self._trees.ends:
-            for goal in end.what.goals if isinstance(end.what, Leaf) else ():
+            leaf = end.what
+            if not isinstance(leaf, Leaf) or leaf.outcome != "asserted":
+                continue  # that a path is empty is about no relation
+            for goal in leaf.goals:
                 kind = self._kinds.get((goal.relation, goal.part))
                 if kind is not None and goal.signs not in NEEDED[kind]:
                     raise UnsoundError(
