@@ -31,7 +31,7 @@ from rankcheck.errors import short_of_memory
 from rankcheck.instances.scope import ScopeShape
 from rankcheck.instances.source import Instances, Rejected
 from rankcheck.prove.boxes import boxes
-from rankcheck.prove.faces import Plane, as_facts, cell_number, range_facts
+from rankcheck.prove.faces import Plane, as_facts, cell_number, excepted, range_facts
 from rankcheck.prove.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
 from rankcheck.prove.lemmas import Lemmas
 from rankcheck.prove.linear import emptiness
@@ -114,6 +114,7 @@ class _Search:
         self.squares = self.boxes = False
         self.covering = ""
         self.exceptions: list[str] = []
+        self.links: list[tuple[int, str, int]] = []
 
     @property
     def seconds(self) -> float:
@@ -153,7 +154,7 @@ class _Search:
             definitions=definitions(Cell(self.ring, {})),
             lemmas=tuple(self.lemmas.goals),
             faces=tuple(faces),
-            exceptions=tuple(dict.fromkeys(self.exceptions)),
+            exceptions=tuple(dict.fromkeys([*self.exceptions, *excepted(faces, self.links)])),
             slack=str(self.settings.slack or 0),
             seconds=self.seconds,
         )
@@ -198,12 +199,12 @@ class _Search:
 
     def _face(self, plane: Plane) -> tuple[Node, ...] | Unproved:
         """The tree of a face; begun anew where a lemma of one path changes how others split."""
-        before = self.paths, len(self.planes), len(self.exceptions)
+        before = self.paths, len(self.planes), len(self.exceptions), len(self.links)
         for _ in range(AGAIN):
             if (nodes := self._grown(plane)) is not None:
                 return nodes
             self.paths = before[0]
-            del self.planes[before[1] :], self.exceptions[before[2] :]
+            del self.planes[before[1] :], self.exceptions[before[2] :], self.links[before[3] :]
             self.numbers = {key: n for key, n in self.numbers.items() if n < before[1]}
         return self._open("its paths do not stay the same from one run to the next")
 
@@ -286,6 +287,7 @@ class _Search:
             if number >= FACES:
                 raise _OutOfBudget(f"more than {FACES} faces; a proof ends there")
             self.planes.append(beyond)
+        self.links.append((self.numbers[plane.key], str(link.zero), number))
         return Link(zero=str(link.zero), variable=self.ring.names[link.variable], face=number)
 
     def _leaf(self, cell: Cell, relations: tuple[Relation, ...]) -> Node | Unproved:

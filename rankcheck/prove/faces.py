@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,9 +13,9 @@ from rankcheck.algebra.cell import Cell, Linked
 from rankcheck.algebra.quotient import made
 from rankcheck.algebra.ring import Ring
 from rankcheck.algebra.signs import MINUS, NONE, PLUS, signs_text
-from rankcheck.prove.proof import Fact, Polynomial, Ratio, Substitution
+from rankcheck.prove.proof import Face, Fact, Open, Polynomial, Ratio, Substitution
 
-__all__ = ["Plane", "range_facts"]
+__all__ = ["Plane", "excepted", "range_facts"]
 
 NONZERO = MINUS | PLUS
 
@@ -116,6 +117,31 @@ def _homogeneous(
         part = ring.context.from_dict(terms)
         total = total + part * num**power * den ** (degree - power)
     return total
+
+
+def excepted(faces: Sequence[Face], links: Sequence[tuple[int, str, int]]) -> list[Polynomial]:
+    """The polynomials that are zero where some path of a face other than face 0 is open.
+
+    A face may be linked to from several places, and each of them has a zero of its own.
+
+    Args:
+        links: from which face, where which polynomial is zero, to which face.
+    """
+    waiting = [
+        number
+        for number, face in enumerate(faces)
+        if number and any(isinstance(node, Open) for node in face.nodes)
+    ]
+    found, seen = [], set(waiting)
+    while waiting:
+        number = waiting.pop()
+        for source, zero, target in links:
+            if target == number and not source:
+                found.append(zero)
+            elif target == number and source not in seen:
+                seen.add(source)
+                waiting.append(source)
+    return found
 
 
 def range_facts(ring: Ring, index: int, low: Fraction, high: Fraction) -> dict[str, int]:

@@ -13,7 +13,8 @@ from rankcheck.instances.scope import shapes
 from rankcheck.prove import algebra
 from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import check
-from rankcheck.prove.proof import Leaf, Proof
+from rankcheck.prove.faces import excepted
+from rankcheck.prove.proof import Face, Leaf, Open, Proof
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.tree import Growing
 
@@ -72,3 +73,11 @@ def test_a_tree_is_begun_anew_where_a_lemma_changes_it(shape, monkeypatch):
     once = prove_shape(claim, at, Settings(seconds=600.0, paths=200))
     assert isinstance(once, Unproved)
     assert "do not stay the same" in once.reason
+
+
+def test_what_is_excepted_of_a_face_that_is_linked_twice():
+    """Each way to an open face has a zero on face 0, also through other faces."""
+    closed, opened = Face(nodes=(END,)), Face(nodes=(Open(reason="?"),))
+    links = [(0, "x0", 2), (0, "x1", 1), (1, "x2", 2), (2, "x3", 3), (0, "x4", 3)]
+    assert sorted(excepted([closed, closed, opened, closed], links)) == ["x0", "x1"]
+    assert excepted([opened, closed, closed, closed], links) == []
