@@ -98,6 +98,13 @@ class Cell(Known):
         """A variable and its power that is the root of a polynomial >= 0; see `Ring.root`."""
         return self.ring.root(of, degree, self._bases)
 
+    def exp(self, of: fmpz_mpoly, degree: int) -> fmpz_mpoly:
+        """exp(of / degree), which is at least 1 + of / degree."""
+        g = self.ring.variables[self.ring.exp(of, degree).index]
+        scale, [(f, _)] = self.ring.factor(degree * (g - 1) - of)  # linear in g
+        self.learn(f, NONE | PLUS if scale > 0 else MINUS | NONE)
+        return g
+
     def ball(self, value: arb) -> fmpz_mpoly:
         """A real number in a ball; each ball object is a number of its own on a path."""
         known = self._balls.get(id(value))

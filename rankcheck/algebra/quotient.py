@@ -222,19 +222,24 @@ class Quotient(Formal):
         return total
 
     def exp(self) -> Any:
-        """Of rational multiples of logarithms."""
+        """A product of powers, as far as it is a sum of multiples of logarithms; a formal exp."""
         ring = self.cell.ring
         if not self.den.is_constant():
             raise self.no_form("exp")
         result: Any = fmpq(1)
+        rest = ring.zero
+        scale = self.den.leading_coefficient()
         for exponents, coefficient in self.num.to_dict().items():
             places = [(i, int(power)) for i, power in enumerate(exponents) if power]
             generator = ring.generator(places[0][0]) if len(places) == 1 else None
             if generator is None or generator.kind != "log" or places[0][1] != 1:
-                raise self.no_form("exp")
-            share = fmpq(coefficient, self.den.leading_coefficient())
+                rest = rest + ring.context.from_dict({exponents: coefficient})
+                continue
             assert generator.of is not None
-            result = result * Quotient(self.cell, generator.of, ring.one).to_the(share)
+            power = Quotient(self.cell, generator.of, ring.one)
+            result = result * power.to_the(fmpq(coefficient, scale))
+        if not rest.is_zero():
+            result = result * made(self.cell, self.cell.exp(rest, int(scale)), ring.one)
         return result
 
     def to_the(self, exponent: fmpq) -> Any:

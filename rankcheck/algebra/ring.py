@@ -40,13 +40,13 @@ class Generator:
     Attributes:
         index: of its variable.
         of: the polynomial of a root or logarithm, in which later slots do not occur.
-        degree: of a root.
+        degree: of a root; of an exponential, what `of` is divided by.
         ball: of a constant.
     """
 
     name: str
     index: int
-    kind: Literal["root", "log", "ball"]
+    kind: Literal["root", "log", "exp", "ball"]
     of: fmpz_mpoly | None = None
     degree: int = 0
     ball: arb | None = None
@@ -153,6 +153,10 @@ class Ring:
         generator = self._define(("log", 0, str(of)), kind="log", of=of)
         return self.variables[generator.index]
 
+    def exp(self, of: fmpz_mpoly, degree: int) -> Generator:
+        """exp(of / degree)."""
+        return self._define(("exp", degree, str(of)), kind="exp", of=of, degree=degree)
+
     def ball(self, value: arb, number: int) -> fmpz_mpoly:
         """The constant of that number among those of a path with the same ball."""
         key = ("ball", number, value.str(50, more=True))
@@ -238,6 +242,8 @@ class Ring:
         if generator.kind == "ball":
             return generator.ball
         inside = self.enclosure(cast(fmpz_mpoly, generator.of))
+        if inside is not None and generator.kind == "exp":
+            return (inside / generator.degree).exp()
         if inside is None or not inside > 0:
             return None
         return inside.log() if generator.kind == "log" else inside.root(generator.degree)

@@ -159,6 +159,8 @@ class Known:
         if generator is not None and generator.kind == "root":
             of = self.of(cast(fmpz_mpoly, generator.of)) & (NONE | PLUS)
             signs &= of or (NONE | PLUS)
+        elif generator is not None and generator.kind == "exp":
+            signs &= PLUS
         elif generator is not None and generator.ball is not None:
             if generator.ball > 0:
                 signs &= PLUS

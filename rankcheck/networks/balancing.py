@@ -98,8 +98,20 @@ def _balanced(net: Network, w: list[Array], b: list[Array]) -> Network:
         log_scales = _balancing_scales(w, b)
         return _scaled(net, log_scales, [u == -math.inf for u in log_scales])
     alive = _alive(w, b)
+    dead = [~a for a in alive]
+    if len(w) <= 2:
+        return _scaled(net, [_only_log_scale(w, b, a) for a in alive[: len(w) - 1]], dead)
     guess = _balancing_scales([balls(x).midpoints() for x in w], [balls(x).midpoints() for x in b])
-    return _scaled(net, proved_log_scales(w, b, alive, guess), [~a for a in alive])
+    return _scaled(net, proved_log_scales(w, b, alive, guess), dead)
+
+
+def _only_log_scale(w: list[Array], b: list[Array], alive: Tensor) -> Array:
+    """The minimiser for the neurons of a single hidden layer, which do not depend on one another:
+    the fourth root of what leaves a neuron over what enters it.
+    """
+    enter, leave = w[0].sum(-1) + b[0], w[1].sum(-2)
+    ratio = torch.where(alive, leave, 1.0) / torch.where(alive, enter, 1.0)
+    return ratio.log() / 4
 
 
 def _scaled(net: Network, log_scales: list[Array], dead_neurons: list[Tensor]) -> Network:
