@@ -92,8 +92,9 @@ class Enclosures:
             if name not in box:
                 raise Unbounded(f"{name} has no range; boxes need one of every entry")
         for made in inner:
-            if made.kind == "log":
-                raise Unbounded(f"{made.name} is a logarithm, and nothing bounds it")
+            if made.kind in ("log", "exp"):
+                what = "a logarithm" if made.kind == "log" else "an exponential"
+                raise Unbounded(f"{made.name} is {what}, and nothing bounds it")
         rows = {name: i for i, name in enumerate([*self.names, *(made.name for made in inner)])}
         self._count = len(rows)
         own = [fact for fact in facts if closed(variables(fact.of), definitions) <= used]

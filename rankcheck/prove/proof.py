@@ -21,7 +21,8 @@ its `paths` are the instances of a range, each of which was decided in exact num
 **Definitions.** Roots, logarithms and constants that are known up to a ball only are further
 variables. A root ``r0`` of degree k of a polynomial f satisfies ``r0 >= 0`` and ``r0^k = f``
 wherever f >= 0, and the body takes it nowhere else. Of the logarithm of f > 0 it is used that
-``(1 − f^−k)/k <= log f <= (f^k − 1)/k``. A constant lies in its ball, and what is proved is proved
+``(1 − f^−k)/k <= log f <= (f^k − 1)/k``; of the exponential g of f/k, that it is positive, and that
+``k·g − k − f >= 0``. A constant lies in its ball, and what is proved is proved
 of every number in it.
 
 **Lemmas** are goals without sides, about polynomials that have a sign everywhere: no fact is used
@@ -98,12 +99,12 @@ class Definition:
     """A variable that is no entry; `of` and what it is made of are defined before it.
 
     Attributes:
-        kind: `root`: the root of `degree` of `of`; `log`: the logarithm of `of`; `ball`: a real
-            number in [low, high].
+        kind: `root`: the root of `degree` of `of`; `log`: the logarithm of `of`; `exp`: the
+            exponential of ``of / degree``; `ball`: a real number in [low, high].
     """
 
     name: str
-    kind: Literal["root", "log", "ball"]
+    kind: Literal["root", "log", "exp", "ball"]
     of: Polynomial = ""
     degree: int = 0
     low: str = ""

@@ -53,6 +53,8 @@ def at(ring: Ring, p: fmpz_mpoly, point: Sequence[Fraction]) -> Any:
         inside = arb(at_values(generator.of, values))
         if generator.kind == "log":
             values.append(inside.log())
+        elif generator.kind == "exp":
+            values.append((inside / generator.degree).exp())
         else:
             values.append(inside.root(generator.degree) if inside > 0 else fmpq(0))
     return at_values(p, values)

@@ -36,6 +36,9 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "a logarithm": lambda x: torch.log(1 + x[0] ** 2) * x[1],
     "a logarithm of a power": lambda x: torch.log((1 + x[0] ** 2) ** 3 / 12),
     "exp of it": lambda x: torch.exp(torch.log(1 + x[0] ** 2) / 2),
+    "exponentials": lambda x: (
+        torch.exp(x[0] / 3 - x[1]) + torch.exp(x[2] + torch.log(4 + x[0] ** 2))
+    ),
     "where": lambda x: torch.where(x[:2] > x[1:], x[:2], -x[1:]).sum(),
     "sign": lambda x: torch.sign(x[0] - x[1]) * x[2],
     "a root of two": lambda x: torch.sqrt(x.new_tensor(2)) * x[0] + torch.sqrt(x.new_tensor(8)),
@@ -126,7 +129,7 @@ def test_what_is_not_known_is_asked_once() -> None:
 @pytest.mark.parametrize(
     ("run", "named"),
     [
-        (lambda x: torch.exp(x), "exp of Quotient numbers"),
+        (lambda x: torch.erf(x), "erf of Quotient numbers"),
         (lambda x: torch.floor(x), "floor of Quotient numbers"),
         (lambda x: x.midpoints(), "the midpoint of Quotient numbers"),
         (lambda x: x ** x[0], "a power with the exponent"),

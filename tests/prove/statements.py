@@ -118,6 +118,18 @@ def too_sharp_a_logarithm(x):
     return leq(Fraction(21, 10) * x[..., 0].log(), x[..., 0] ** 2 - 1)
 
 
+@conjecture("toy.exponential", instances=numbers(count=1))
+def exponential(x):
+    """2 + x is at most 2 exp(x/2)."""
+    return leq(2 + x[..., 0], 2 * (x[..., 0] / 2).exp())
+
+
+@conjecture("toy.too-sharp-an-exponential", instances=numbers(count=1))
+def too_sharp_an_exponential(x):
+    """2 + 1.1x is at most 2 exp(x/2): false just above 0."""
+    return leq(2 + Fraction(11, 10) * x[..., 0], 2 * (x[..., 0] / 2).exp())
+
+
 @conjecture("toy.floor", instances=numbers(count=1))
 def floors(x):
     """The integer part is at most the number."""

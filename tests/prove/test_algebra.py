@@ -1,7 +1,9 @@
 """Exact algebra proves what is true at a shape, and nothing that is false anywhere in it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from rankcheck.claims.variants import mutant
 from rankcheck.instances.scope import ScopeShape, shapes
 from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking.check import check
+from rankcheck.prove.checking.errors import UnsoundError
 from rankcheck.prove.proof import Leaf, Link, Open, Proof
 from rankcheck.prove.settings import Settings, Unproved
 
@@ -44,6 +47,7 @@ TRUE = (
     "either",
     "rank",
     "logarithm",
+    "exponential",
     "nuclear",
 )
 
@@ -57,7 +61,9 @@ def test_where_signs_do_not_decide_squares_do(toys: Toys) -> None:
     assert proved(toys("three-products")).method == "squares"
 
 
-@pytest.mark.parametrize("name", ["strict-at-zero", "product-zero", "too-sharp-a-logarithm"])
+@pytest.mark.parametrize(
+    "name", ["strict-at-zero", "product-zero", "too-sharp-a-logarithm", "too-sharp-an-exponential"]
+)
 def test_what_is_false_somewhere_is_not_proved(toys: Toys, name: str) -> None:
     found = attempt(toys(name))
     assert isinstance(found, Unproved) or found.exceptions
@@ -121,6 +127,14 @@ def test_with_slack_a_bound_is_proved_on_boxes(toys: Toys) -> None:
     assert proof.slack == "1/10"
     assert all(entry.bounded and (entry.low, entry.high) == ("-1", "1") for entry in proof.entries)
     assert isinstance(attempt(mutant(toys("means"), "2.1 ab")), Unproved)
+
+
+@pytest.mark.parametrize("forged", [{"degree": 1}, {"degree": 3}, {"of": "2*x0"}, {"kind": "ball"}])
+def test_another_exponential_is_refused(toys: Toys, forged: dict[str, Any]) -> None:
+    proof = proved(toys("exponential"))
+    [definition] = proof.definitions
+    with pytest.raises(UnsoundError):
+        check(toys("exponential"), replace(proof, definitions=(replace(definition, **forged),)))
 
 
 def test_a_proof_is_the_same_again(toys: Toys) -> None:

@@ -238,6 +238,8 @@ class Values:
                 return fmpq(variable.low.numerator, variable.low.denominator)
             return low.union(high)
         of = self.of(variable.of)
+        if variable.kind == "exp":
+            return balls.numbers.apply("exp", of / fmpq(variable.degree))
         sign = self.sign(variable.of)
         if variable.kind == "log":
             if sign <= 0:

@@ -75,8 +75,8 @@ class Variable:
 
     Attributes:
         low, high: what it lies between on every path.
-        kind: `entry`, `root`, `log` or `ball`.
-        of, degree: of a root or logarithm.
+        kind: `entry`, `root`, `log`, `exp` or `ball`.
+        of, degree: of a root, a logarithm or an exponential.
         entries: the numbers of the entries that it depends on.
     """
 
@@ -114,7 +114,7 @@ class Variables:
             if not low <= high:
                 raise UnsoundError(f"{name} is a number in [{low}, {high}], and there is none")
             return Variable(low, high, kind, none)
-        if kind not in ("root", "log"):
+        if kind not in ("root", "log", "exp"):
             raise UnsoundError(f"{name} is defined as a {kind!r:.20}; that is no definition")
         of = self.ring.poly(one.of)
         if any(i >= number for i in of.used):
@@ -124,6 +124,13 @@ class Variables:
             ends = _of_function(self.bounds(of), lambda ball: ball.log())
             return Variable(*ends, kind, of, entries=entries)
         degree = one.degree
+        if kind == "exp":
+            if not isinstance(degree, int) or degree < 1:
+                raise UnsoundError(
+                    f"{name} is exp of a polynomial over {degree!r:.20}; that is 1 up"
+                )
+            ends = _of_function(self.bounds(of), lambda ball: (ball / degree).exp())
+            return Variable(ends[0] or Fraction(0), ends[1], kind, of, degree, entries)
         if not isinstance(degree, int) or degree < 2:
             raise UnsoundError(f"{name} is a root of degree {degree!r:.20}; degrees are 2 or more")
         ends = _of_function(self.bounds(of), lambda ball: ball.root(degree))
@@ -194,6 +201,10 @@ class Known:
     def __post_init__(self) -> None:
         for poly, signs in self.facts:
             self._note(poly, signs)
+        for i, one in enumerate(self.variables.of):
+            if one.kind == "exp":  # lies above its tangent at 0
+                g = self.variables.ring.variable(i)
+                self._note((g - self.variables.ring.number(1)) * one.degree - one.of, NOT_NEGATIVE)
 
     def _note(self, poly: Poly, signs: Signs) -> None:
         monic, factor = poly.monic
@@ -229,6 +240,8 @@ class Known:
         variable = self.variables.of[i]
         signs = self._direct.get(self.variables.ring.variable(i), ANY)
         signs &= _by_ends((variable.low, variable.high))
+        if variable.kind == "exp":
+            signs &= POSITIVE
         if variable.kind == "root" and len(signs) > 1:
             of = self.deduced(variable.of, DEPTH - 1)
             if of <= POSITIVE or of == ZERO:
@@ -300,9 +313,11 @@ class Known:
         for poly in polys:
             for i in poly.used:
                 variable = self.variables.of[i]
-                if variable.kind not in ("root", "log"):
+                if variable.kind not in ("root", "log", "exp"):
                     continue
                 self.require_defined(variable.of)
+                if variable.kind == "exp":
+                    continue
                 needed = NOT_NEGATIVE if variable.kind == "root" else POSITIVE
                 if not self.within(variable.of, needed):
                     name, ring = self.variables.ring.names[i], self.variables.ring
