@@ -352,7 +352,7 @@ class _Search:
         if left is None or right is None:
             return None, None
         slack = fmpq(0)
-        if self.settings.slack is not None and kind != "eq":
+        if self.settings.slack is not None and kind == "leq":
             slack = fmpq(self.settings.slack.numerator, self.settings.slack.denominator)
         scaled = right.num * (slack + 1).p
         p = scaled * left.den - left.num * (slack + 1).q * right.den
@@ -375,7 +375,7 @@ class _Search:
                 certificate=found,
                 lhs=Ratio(num=str(left.num), den=str(left.den)),
                 rhs=Ratio(num=str(right.num), den=str(right.den)),
-                slack=str(self.settings.slack or Fraction(0)) if kind != "eq" else "0",
+                slack=str(slack),
             ),
             p,
         )

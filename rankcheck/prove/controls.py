@@ -5,9 +5,10 @@ A mutant that is proved where an instance refutes it shows that proofs cannot be
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from flint import fmpq
 
@@ -46,21 +47,23 @@ class ProvedFalseError(InstallationError):
 
 
 def controls(
-    claim: Claim, shape: ScopeShape, prove_one: Callable[[Claim], Proof | Unproved]
+    claim: Claim, shape: ScopeShape, proof: Proof, prove_one: Callable[[Claim], Proof | Unproved]
 ) -> Mapping[str, Left]:
     """What becomes of the mutants of a claim at a shape.
 
     Args:
-        prove_one: tries to prove a mutant there.
+        proof: that of the claim. A mutant that is not proved is false there if it is where this
+            proof is about the claim, by more than its slack.
+        prove_one: tries to prove a mutant there, up to the slack of the proof.
 
     Raises:
-        ProvedFalseError: if a mutant is proved that an instance at this shape refutes.
+        ProvedFalseError: if a mutant is proved that an instance refutes of which the proof is one.
     """
     left: dict[str, Left] = {}
     for name in claim.mutants:
         variant = mutant(claim, name)
         found = prove_one(variant)
-        instance = refutation(variant, shape)
+        instance = refutation(variant, shape, found if isinstance(found, Proof) else proof)
         if not isinstance(found, Proof):
             left[name] = "open" if instance is None else "false"
         elif instance is None:
@@ -77,30 +80,48 @@ def controls(
 
 
 def denies(proof: Proof, instance: Instance) -> bool:
-    """Whether an instance that refutes a claim is one of those that a proof of it is about.
+    """Whether an instance that refutes a claim refutes what a proof says of it.
 
-    It is not where an exception may be zero, nor where the claim holds up to the slack.
+    It does not outside of the ranges that are hypotheses, where an exception may be zero, nor where
+    the claim holds up to the slack.
     """
-    slack = rational(proof.slack)
-    judgement = instance.in_balls
-    if slack and judgement.kind == "leq":
-        assert judgement.lhs is not None
-        assert judgement.rhs is not None
-        if not Excess.of("leq", judgement.lhs, judgement.rhs * (1 + slack)).fails:
-            return False
+    if not _about(proof, instance):
+        return False
     variables = Variables(proof)
-    numbers = (x for tensor in instance.record.tensors for x in tensor.reshape(-1).tolist())
-    values = Values(variables, tuple(fmpq(*x.as_integer_ratio()) for x in numbers))
+    values = Values(variables, tuple(fmpq(*x.as_integer_ratio()) for x in _entries(instance)))
     try:
         return all(values.sign(variables.ring.poly(text)) for text in proof.exceptions)
     except NotKnown:
         return False
 
 
-def refutation(claim: Claim, shape: ScopeShape) -> Instance | None:
-    """An instance at a shape that is proved to violate a claim, if a few small batches have one."""
+def _about(proof: Proof, instance: Instance) -> bool:
+    """Whether an instance is in the ranges of a proof, and violates the claim beyond its slack."""
+    for entry, x in zip(proof.entries, _entries(instance), strict=True):  # floats are rationals
+        if entry.bounded and not rational(entry.low) <= x <= rational(entry.high):
+            return False
+    slack, judgement = rational(proof.slack), instance.in_balls
+    if not slack or judgement.kind != "leq":
+        return True
+    assert judgement.lhs is not None
+    assert judgement.rhs is not None
+    return Excess.of("leq", judgement.lhs, judgement.rhs * (1 + slack)).fails
+
+
+def _entries(instance: Instance) -> list[float]:
+    return [x for tensor in instance.record.tensors for x in tensor.reshape(-1).tolist()]
+
+
+def refutation(claim: Claim, shape: ScopeShape, proof: Proof | None = None) -> Instance | None:
+    """An instance at a shape that is proved to violate a claim, if a few small batches have one.
+
+    Args:
+        proof: of a claim of the same instances. The instance is then one that this proof would be
+            about, and one that would deny it, if there is one.
+    """
     assert claim.instances is not None
-    for make in _sources(claim, shape):
+    excepted: Instance | None = None
+    for make in _sources(claim, shape, proof):
         evaluation = evaluate_instances(claim, claim.instances, make)
         for part in evaluation.parts:
             if part.record.integers != shape.integers or not part.violating:
@@ -108,12 +129,17 @@ def refutation(claim: Claim, shape: ScopeShape) -> Instance | None:
             for index in worst_of(part.relations, part):
                 record = part.instance(index)
                 instance = Instance(claim, claim.instances, record, PRECISIONS)
-                if instance.proved:
+                if not instance.proved or (proof is not None and not _about(proof, instance)):
+                    continue
+                if proof is None or not proof.exceptions or denies(proof, instance):
                     return instance
-    return None
+                excepted = excepted or instance
+    return excepted
 
 
-def _sources(claim: Claim, shape: ScopeShape) -> Iterator[Callable[[], Source]]:
+def _sources(
+    claim: Claim, shape: ScopeShape, proof: Proof | None
+) -> Iterator[Callable[[], Source]]:
     """Batches at a shape: the scope or its beginning, then what sweeps and hunts draw."""
     together = None if claim.no_batch is not None else BATCH
     size, batches = (BATCH, BATCHES) if together else (1, SINGLE)
@@ -124,4 +150,22 @@ def _sources(claim: Claim, shape: ScopeShape) -> Iterator[Callable[[], Source]]:
     for number in range(batches):
         for kind in KINDS if shape.entries else ():
             seed = seed_of(claim.id, "controls", kind.__name__, number)
-            yield partial(kind, shape.integers, seed, together)
+            made = kind if proof is None else _inside(kind, proof)
+            yield partial(made, shape.integers, seed, together)
+
+
+def _inside(kind: type[ShapedSource], proof: Proof) -> type[ShapedSource]:
+    """A kind of source that draws from the ranges which are hypotheses of a proof."""
+
+    class Inside(kind):  # type: ignore[misc, valid-type]  # a class that is chosen as it runs
+        drawn = 0
+
+        def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any:
+            begin, count = self.drawn, math.prod(shape)
+            self.drawn += count
+            if count and proof.entries[begin].bounded:
+                low = max(low, float(rational(proof.entries[begin].low)))
+                high = min(high, float(rational(proof.entries[begin].high)))
+            return super()._tensor(shape, low, high)
+
+    return Inside

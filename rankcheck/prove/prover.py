@@ -142,10 +142,12 @@ class Prover:
         def prove_one(variant: Claim) -> Proof | Unproved:
             rest = max(until - time.monotonic(), LEAST)
             enough = max(TIMES * found.seconds, LEAST)
-            return prove_shape(variant, shape, replace(settings, seconds=min(rest, enough)))
+            slack = None if found.slack == "0" else settings.slack
+            alike = replace(settings, seconds=min(rest, enough), slack=slack)
+            return prove_shape(variant, shape, alike)
 
         try:
-            left = controls(claim, shape, prove_one)
+            left = controls(claim, shape, proof, prove_one)
         except ProvedFalseError as error:
             place = Outcome(target=target).text
             raise ProvedFalseError(f"{claim.id}, {place}: {error}") from error
@@ -156,9 +158,12 @@ class Prover:
         """A proof, without slack if there is one."""
         if settings.slack is None:
             return prove_shape(self._claim, shape, settings)
-        half = replace(settings, seconds=settings.seconds / 2)
-        found = prove_shape(self._claim, shape, replace(half, slack=None))
-        return found if isinstance(found, Proof) else prove_shape(self._claim, shape, half)
+        half = replace(settings, seconds=settings.seconds / 2, slack=None)
+        found = prove_shape(self._claim, shape, half)
+        if isinstance(found, Proof):
+            return found
+        rest = max(settings.seconds - found.seconds, half.seconds)
+        return prove_shape(self._claim, shape, replace(settings, seconds=rest))
 
     def _ranged(self, target: Target, settings: Settings) -> Outcome:
         claim = self._claim

@@ -36,6 +36,7 @@ class Engine:
         unproved: by the number of entries, why there is no proof.
         left: what becomes of the mutants, by the number of entries.
         refused: whether the second checker refuses what it is shown.
+        prove_one: what the controls were given to prove a mutant.
     """
 
     def __init__(self):
@@ -47,6 +48,7 @@ class Engine:
         self.shapes: list[tuple[int, ...]] = []
         self.seconds: list[float] = []
         self.fields: dict[str, object] = {}
+        self.prove_one = None
 
     def prove_shape(self, claim, shape, settings):
         self.shapes.append(shape.integers)
@@ -62,7 +64,8 @@ class Engine:
             raise self.refused
         return Checked(points=40)
 
-    def controls(self, claim, shape, prove_one):
+    def controls(self, claim, shape, proof, prove_one):
+        self.prove_one = prove_one
         if self.false is not None:
             raise self.false
         return self.left.get(shape.entries, {})

@@ -141,3 +141,12 @@ def test_a_proof_is_the_same_again(toys: Toys) -> None:
     first, second = proved(toys("nuclear")), proved(toys("nuclear"))
     assert first.faces == second.faces
     assert first.definitions == second.definitions
+
+
+def test_slack_is_that_of_bounds_alone(toys: Toys) -> None:
+    """What is strict, or equal, is proved as it stands."""
+    slack = Settings(seconds=600.0, paths=400, slack=Fraction(1, 10))
+    proof = proved(toys("bound-and-strict"), slack)
+    leaves = [node for face in proof.faces for node in face.nodes if isinstance(node, Leaf)]
+    slacks = {(goal.relation, goal.slack) for leaf in leaves for goal in leaf.goals}
+    assert slacks == {(0, "1/10"), (1, "0")}

@@ -307,6 +307,20 @@ def test_with_slack_the_exact_bound_is_tried_first(claim, engine):
     assert len(result.proved) == 1
 
 
+@pytest.mark.parametrize(("found", "asked"), [("0", None), ("1/2", Fraction(1, 2))])
+def test_mutants_have_the_slack_of_the_proof(claim, engine, found, asked):
+    slacks = []
+
+    def prove_shape(claim, shape, settings):
+        slacks.append(settings.slack)
+        return made.proof(shape.integers, slack=found)
+
+    engine.prove_shape = prove_shape
+    rankcheck.prove(claim, entries=1, slack=0.5)
+    engine.prove_one(claim)
+    assert slacks == [None, asked]
+
+
 def test_slack_is_exact(claim, engine):
     assert Settings(slack=None).slack is None
     engine.fields = {"slack": "1/1000"}
