@@ -73,11 +73,7 @@ class _OutOfBudget(Exception):
 
 
 class _Excluded(Exception):
-    """The facts of a path exclude one another."""
-
-    def __init__(self, goal: Goal) -> None:
-        super().__init__("the facts of a path exclude one another")
-        self.goal = goal
+    """The facts of a path exclude one another; `args` has the goal that says so."""
 
 
 def prove_shape(claim: Claim, shape: ScopeShape, settings: Settings) -> Proof | Unproved:
@@ -265,7 +261,7 @@ class _Search:
             return Leaf(outcome="empty", of=str(empty.of))
         except _Excluded as excluded:
             self.squares = True
-            return Leaf(outcome="empty", goals=(excluded.goal,))
+            return Leaf(outcome="empty", goals=(excluded.args[0],))
         except Linked as link:
             return self._link(plane, link)
         except (NoBallForm, Undecided, ArithmeticError, torch.linalg.LinAlgError) as error:
@@ -279,8 +275,10 @@ class _Search:
         where = "" if error is None else place(self.claim, error)
         return Unproved(reason, self.paths, self.seconds, where)
 
-    def _link(self, plane: Plane, link: Linked) -> Link:
+    def _link(self, plane: Plane, link: Linked) -> Link | Unproved:
         beyond = plane.beyond(self.ring, link)
+        if beyond is None:
+            return self._open(f"an entry that was solved for has no value where {link.zero} = 0")
         number = self.numbers.get(beyond.key)
         if number is None:
             number = self.numbers[beyond.key] = len(self.planes)

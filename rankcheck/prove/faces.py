@@ -51,19 +51,27 @@ class Plane:
     def facts(self) -> dict[str, int]:
         return dict.fromkeys(self.nonzero, NONZERO)
 
-    def beyond(self, ring: Ring, link: Linked) -> Plane:
-        """The face on which the link's entry is replaced, too."""
+    def beyond(self, ring: Ring, link: Linked) -> Plane | None:
+        """The face on which the link's entry is replaced, too.
+
+        None if an entry that was solved for before has no value there.
+        """
         num, den = _lowest(link.num, link.den)
         solved = [
             (index, *_substituted(ring, p, q, link.variable, num, den))
             for index, p, q in self.solved
         ]
+        if any(q.is_zero() for _, _, q in solved):
+            return None
         solved.append((link.variable, num, den))
-        variable = ring.variables[link.variable]
-        kept = [text for text in self.nonzero if not _has(ring, text, str(variable))]
-        nonzero = sorted({*kept, *(str(f) for f in link.nonzero)})
+        nonzero = {str(f) for f in link.nonzero}
+        for text in self.nonzero:
+            f = ring.read(text)
+            degree = int(f.degrees()[link.variable])
+            there = _homogeneous(ring, f, link.variable, num, den, degree)
+            nonzero |= {str(g) for g, _ in ring.factor(there)[1]} if not there.is_zero() else set()
         because = self.because or str(link.zero)
-        return Plane(tuple(sorted(solved, key=lambda s: s[0])), tuple(nonzero), because)
+        return Plane(tuple(sorted(solved, key=lambda s: s[0])), tuple(sorted(nonzero)), because)
 
     def substitutions(self, ring: Ring) -> tuple[Substitution, ...]:
         return tuple(
@@ -72,14 +80,10 @@ class Plane:
         )
 
 
-def _has(ring: Ring, text: str, name: str) -> bool:
-    from rankcheck.algebra.polynomials import parse
-
-    return any(name == variable for monomial in parse(text) for variable, _ in monomial)
-
-
 def _lowest(num: fmpz_mpoly, den: fmpz_mpoly) -> tuple[fmpz_mpoly, fmpz_mpoly]:
     """A fraction in lowest terms, whose denominator has a positive leading coefficient."""
+    if den.is_zero():
+        return num, den
     common = num.gcd(den) if not num.is_zero() else den
     num, den = num / common, den / common
     return (-num, -den) if den.leading_coefficient() < 0 else (num, den)
