@@ -157,7 +157,13 @@ class Result(InNotebooks):
     @cached_property
     def proved(self) -> tuple[Outcome, ...]:
         """The shapes where the claim is proved: those where a mutant is not, then larger ones."""
-        found = [one for one in self.outcomes if one.proof is not None]
+        found = [one for one in self.outcomes if one.proof and not one.proof.exceptions]
+        return tuple(sorted(found, key=weight, reverse=True))
+
+    @cached_property
+    def nearly(self) -> tuple[Outcome, ...]:
+        """The shapes where it is proved except possibly on sets without inner points."""
+        found = [one for one in self.outcomes if one.proof and one.proof.exceptions]
         return tuple(sorted(found, key=weight, reverse=True))
 
     @property
@@ -203,6 +209,10 @@ class Result(InNotebooks):
         lines += [f"  {one.sentence}." for one in proved[:SHOWN]]
         if len(proved) > SHOWN:
             lines.append(f"  Also {counted(len(proved) - SHOWN, 'other shape')}: {self._others()}.")
+        lines += [f"  {one.sentence}." for one in self.nearly[:1]]
+        if len(self.nearly) > 1:
+            more = counted(len(self.nearly) - 1, "other shape")
+            lines.append(f"  With exceptions also {more}.")
         lines += self._unproved()
         untried = len(plan.targets) - len(self.outcomes)
         if untried:
@@ -232,11 +242,12 @@ class Result(InNotebooks):
             return f"it has no shape of at most {most}; --entries N takes larger ones"
         shapes = counted(len(plan.targets), "shape")
         of = f"{shapes} of at most {counted(plan.entries, 'entry', 'entries')}"
+        nearly = f", with exceptions at {len(self.nearly)}" if self.nearly else ""
         if not proved:
-            return f"proved at none of {of}; that says nothing against it"
+            return f"proved at none of {of}{nearly}; that says nothing against it"
         methods = Counter[str](proof.method for proof in self.proofs)
         by = ", ".join(f"{METHODS[name]}: {methods[name]}" for name in METHODS if methods[name])
-        return f"proved at {len(proved)} of {of} ({by})"
+        return f"proved at {len(proved)} of {of} ({by}){nearly}"
 
     def _others(self) -> str:
         """The largest of the other shapes."""

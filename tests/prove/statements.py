@@ -107,6 +107,18 @@ def ranks(A):
     return eq(rank(A), rank(A @ A.mT))
 
 
+@instances
+def two_matrices(source: Source):
+    """A row of two numbers, and a matrix of four."""
+    return source.tensor(1, 2), source.tensor(2, 2)
+
+
+@conjecture("toy.sylvester", instances=two_matrices())
+def sylvester(A, B):
+    """rank A + rank B − 2 is at most the rank of AB."""
+    return leq(rank(A) + rank(B) - 2, rank(A @ B))
+
+
 @conjecture("toy.either", instances=numbers())
 def either(x):
     """The larger one is a, or it is b."""

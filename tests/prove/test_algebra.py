@@ -87,6 +87,11 @@ def test_zero_branches_lead_to_faces(toys: Toys) -> None:
     assert proof.faces[0].substitutions == ()
 
 
+def test_what_is_not_zero_on_a_face_is_not_on_the_faces_behind_it(toys: Toys) -> None:
+    """The rank of A times that of B: an entry is solved for where another is not zero."""
+    assert proved(toys("sylvester")).exceptions == ()
+
+
 def test_a_hypothesis_of_the_generator_is_a_leaf_outside(toys: Toys) -> None:
     proof = proved(toys("inverse"))
     outcomes = [

@@ -15,7 +15,7 @@ from rankcheck.prove import shapes
 from rankcheck.prove import through as running
 from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.controls import ProvedFalseError
-from rankcheck.prove.file import Proofs
+from rankcheck.prove.file import Proofs, leave
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.shapes import selected, targets
 
@@ -61,6 +61,15 @@ def test_shapes_where_a_mutant_is_not_proved_come_first(claim, engine):
     first, second, *_ = result.message.splitlines()[1:]
     assert "2 of 2 mutants cannot be proved at this shape (1 of them false there)." in first
     assert "All 2 mutants are proved at this shape, too: this proof says little." in second
+
+
+def test_what_is_proved_with_exceptions_is_not_proved(claim, engine):
+    engine.fields = {"exceptions": ("x0 - 1",)}
+    result = rankcheck.prove(claim, entries=2)
+    assert (len(result.proved), len(result.nearly)) == (0, 3)
+    assert "proved at none of 3 shapes of at most 2 entries, with exceptions at 3" in str(result)
+    assert "except possibly where x₀ = 1" in str(result)
+    assert leave(claim, result) is None
 
 
 def test_shapes_are_selected_by_their_sizes(claim, engine):
