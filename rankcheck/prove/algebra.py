@@ -21,7 +21,7 @@ from rankcheck import balls
 from rankcheck.algebra.cell import Cell, Empty, Linked
 from rankcheck.algebra.quotient import on
 from rankcheck.algebra.ring import Ring
-from rankcheck.algebra.signs import ANY, NONE, PLUS, signs_text
+from rankcheck.algebra.signs import NONE, PLUS, signs_text
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.existence import ThereIs
@@ -31,7 +31,7 @@ from rankcheck.errors import short_of_memory
 from rankcheck.instances.scope import ScopeShape
 from rankcheck.instances.source import Instances, Rejected
 from rankcheck.prove.boxes import boxes
-from rankcheck.prove.faces import Plane, as_facts, cell_number, excepted, range_facts
+from rankcheck.prove.faces import Plane, as_facts, cell_number, excepted, implied, stated
 from rankcheck.prove.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
 from rankcheck.prove.lemmas import Lemmas
 from rankcheck.prove.linear import emptiness
@@ -106,6 +106,7 @@ class _Search:
         self.numbers = {Plane().key: 0}
         self.entries: list[Entry] = []
         self.box: dict[str, tuple[Fraction, Fraction]] = {}
+        self.ranges: dict[int, tuple[fmpq, fmpq]] = {}
         self.paths = 0
         self.squares = self.boxes = False
         self.covering = ""
@@ -164,34 +165,26 @@ class _Search:
     def _read_ranges(self) -> None:
         """The range of each entry. With slack all of them are hypotheses."""
         on_boxes = self.settings.slack is not None
-        for name, (low, high) in zip(
-            self.ring.names, ranges_of(self.family, self.shape), strict=False
-        ):
+        drawn = ranges_of(self.family, self.shape)
+        for index, (name, (low, high)) in enumerate(zip(self.ring.names, drawn, strict=False)):
             ends = box_of(low, high) if on_boxes else bounds_of(low, high)
             bounded = on_boxes or is_bounded(low, high)
             self.box[name] = ends
+            if bounded:
+                low_, high_ = (fmpq(end.numerator, end.denominator) for end in ends)
+                self.ranges[index] = low_, high_
             self.entries.append(
                 Entry(name=name, low=str(ends[0]), high=str(ends[1]), bounded=bounded)
             )
 
     def _facts(self, plane: Plane) -> dict[str, int]:
-        """What is known on a face from the beginning."""
-        known = plane.facts()
-        solved = {index for index, *_ in plane.solved}
-        for index, entry in enumerate(self.entries):
-            if index not in solved and entry.bounded:
-                of_range = range_facts(self.ring, index, *self.box[entry.name])
-                known |= {text: signs & known.get(text, ANY) for text, signs in of_range.items()}
-        return known
+        """What a face says of all its instances."""
+        return stated(self.ring, plane, self._ranges(plane))
 
     def _ranges(self, plane: Plane) -> dict[int, tuple[fmpq, fmpq]]:
         """The ranges of the free entries of a face that are hypotheses."""
         solved = {index for index, *_ in plane.solved}
-        return {
-            index: tuple(fmpq(end.numerator, end.denominator) for end in self.box[entry.name])
-            for index, entry in enumerate(self.entries)
-            if entry.bounded and index not in solved
-        }
+        return {i: ends for i, ends in self.ranges.items() if i not in solved}
 
     def _face(self, plane: Plane) -> tuple[Node, ...] | Unproved:
         """The tree of a face; begun anew where a lemma of one path changes how others split."""
@@ -207,11 +200,15 @@ class _Search:
     def _grown(self, plane: Plane) -> tuple[Node, ...] | Unproved | None:
         """The tree of a face, depth first; None if a path is not what it was before."""
         ranges = self._ranges(plane)
+        known, outside = implied(self.ring, plane, self._facts(plane), self.ranges)
+        if outside is not None:  # no instance of it is in the ranges
+            self.paths += 1
+            return (Leaf(outcome="empty", of=str(outside)),)
         growing = Growing()
         while growing.waiting:
             script = growing.waiting.pop()
             self._check_budget()
-            cell = Cell(self.ring, self._facts(plane), script, ranges)
+            cell = Cell(self.ring, known, script, ranges)
             cell.look = self._exclude
             end = self._path(cell, plane)
             self.paths += 1

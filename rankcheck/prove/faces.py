@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from flint import fmpq, fmpz_mpoly
@@ -12,12 +11,15 @@ from flint import fmpq, fmpz_mpoly
 from rankcheck.algebra.cell import Cell, Linked
 from rankcheck.algebra.quotient import made
 from rankcheck.algebra.ring import Ring
-from rankcheck.algebra.signs import MINUS, NONE, PLUS, signs_text
+from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, flipped, signs_text
 from rankcheck.prove.proof import Face, Fact, Open, Polynomial, Ratio, Substitution
 
-__all__ = ["Plane", "excepted", "range_facts"]
+__all__ = ["Plane", "as_facts", "cell_number", "excepted", "implied", "stated"]
 
 NONZERO = MINUS | PLUS
+
+#: By the index of an entry, its range.
+Ranges = Mapping[int, tuple[fmpq, fmpq]]
 
 
 @dataclass(frozen=True)
@@ -148,17 +150,68 @@ def excepted(faces: Sequence[Face], links: Sequence[tuple[int, str, int]]) -> li
     return found
 
 
-def range_facts(ring: Ring, index: int, low: Fraction, high: Fraction) -> dict[str, int]:
+def stated(ring: Ring, plane: Plane, ranges: Ranges) -> dict[str, int]:
+    """What a face says is known of all its instances.
+
+    Args:
+        ranges: those of its free entries that are hypotheses.
+    """
+    known = plane.facts()
+    for index, (low, high) in ranges.items():
+        for text, signs in _range_facts(ring, index, low, high).items():
+            known[text] = signs & known.get(text, ANY)
+    return known
+
+
+def implied(
+    ring: Ring, plane: Plane, known: Mapping[str, int], ranges: Ranges
+) -> tuple[dict[str, int], fmpz_mpoly | None]:
+    """What is known with the ranges of the entries that a face replaces, too.
+
+    Where ``low <= num/den``, ``(num − low · den) · den`` is not negative. The second checker adds
+    the same to what a face says.
+
+    Returns:
+        What is known, and a polynomial that can have no sign, if no instance is in the ranges.
+    """
+    facts = dict(known)
+    for index, num, den in plane.solved:
+        low, high = ranges.get(index, (None, None))
+        for end, sign in ((low, 1), (high, -1)):
+            if end is None:
+                continue
+            off = sign * den * (num * int(end.q) - den * int(end.p))
+            if off.is_zero():
+                continue
+            if off.is_constant():
+                if off.leading_coefficient() < 0:
+                    return facts, off
+                continue
+            scale, factors = ring.factor(off)
+            if len(factors) == 1 and factors[0][1] == 1:
+                f = factors[0][0]
+            else:
+                f = off / abs(scale)
+                scale, f = (1, f) if f.leading_coefficient() > 0 else (-1, -f)
+            signs = NONE | PLUS if scale > 0 else flipped(NONE | PLUS)
+            facts[str(f)] = facts.get(str(f), ANY) & signs
+            if not facts[str(f)]:
+                return facts, f
+    return facts, None
+
+
+def _range_facts(ring: Ring, index: int, low: fmpq, high: fmpq) -> dict[str, int]:
     """What low <= entry <= high says of the entry, and of its distance to the ends and to ±1.
 
     A fact is about a polynomial with positive leading coefficient.
     """
     x = ring.variables[index]
     known: dict[str, int] = {}
-    for mark in sorted({low, high, Fraction(-1), Fraction(0), Fraction(1)}):
-        signs = MINUS * (low < mark) | NONE * (low <= mark <= high) | PLUS * (high > mark)
-        if signs != MINUS | NONE | PLUS:
-            known[str(x * mark.denominator - mark.numerator)] = signs
+    for mark in sorted({(one.p, one.q) for one in (low, high, fmpq(-1), fmpq(0), fmpq(1))}):
+        at = fmpq(*mark)
+        signs = MINUS * (low < at) | NONE * (low <= at <= high) | PLUS * (high > at)
+        if signs != ANY:
+            known[str(x * at.q - at.p)] = signs
     return known
 
 

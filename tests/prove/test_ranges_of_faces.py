@@ -1,0 +1,107 @@
+"""Faces on which an entry would be outside of its range: no instance is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import torch
+from flint import fmpq
+
+from rankcheck import conjecture, leq
+from rankcheck.algebra.cell import Linked
+from rankcheck.algebra.ring import Ring
+from rankcheck.algebra.signs import MINUS, NONE, PLUS
+from rankcheck.instances.scope import shapes
+from rankcheck.prove.algebra import prove_shape
+from rankcheck.prove.checking import UnsoundError, check
+from rankcheck.prove.faces import Plane, implied, stated
+from rankcheck.prove.proof import Leaf, Link, Proof, Squares
+from rankcheck.prove.settings import Settings
+from tests.prove import by_hand as made
+from tests.prove.by_hand import face, goal, leaf, proof, split, term
+
+BETWEEN = made.two_numbers(low=0.5, high=0.75)
+SLACK = Settings(seconds=600.0, paths=400, slack=Fraction(1, 100))
+
+
+@conjecture("proved.never-opposite", instances=BETWEEN)
+def never_opposite(x, y):
+    r"""For $1/2 \le x \le 3/4$ what is $-1$ where $x = -y = 0$, and $x$ elsewhere, is at least 0."""
+    nowhere = (x + y == 0) & (y == 0)
+    return leq(0 * x, torch.where(nowhere, x - 1, x))
+
+
+@conjecture("proved.on-a-line", instances=made.two_numbers())
+def on_a_line(x, y):
+    r"""What is 0 on the line $x + y = -1$, and $-1$ elsewhere, is at most $100 y^2 + 60 y + 10$."""
+    return leq(torch.where(x + y + 1 == 0, 0 * x, 0 * x - 1), 100 * y * y + 60 * y + 10)
+
+
+def attempt(claim, settings):
+    [shape] = shapes(claim.instances, 2).shapes
+    return prove_shape(claim, shape, settings)
+
+
+@pytest.mark.parametrize("settings", [Settings(seconds=600.0, paths=400), SLACK])
+def test_an_entry_is_in_its_range_where_it_is_solved_for(settings):
+    found = attempt(never_opposite, settings)
+    assert isinstance(found, Proof), found
+    assert found.exceptions == ()
+    check(never_opposite, found)
+
+
+def test_boxes_on_a_face_are_cut_off_by_the_ranges_of_what_it_replaces():
+    """On the line y is at most 0, as x is at least -1: both sides halve [-1, 0]."""
+    found = attempt(on_a_line, SLACK)
+    assert isinstance(found, Proof), found
+    assert len(found.faces) > 1
+    check(on_a_line, found)
+
+
+def nowhere(*goals):
+    """Of `quotients`, whose x is at least 1: a face where it is 0."""
+    first = split("x0", ("-+", 1), ("0", 2))
+    usual = goal(**made.QUOTIENT)
+    link = Link(zero="x0", variable="x0", face=1)
+    faces = face(first, leaf(usual), link), face(*goals, x0=("0", "1"))
+    return proof(*faces, method="squares", low="1", bounded=True)
+
+
+POSITIVE = Squares(terms=(term("x1 - 1/2"),), constant="3/4")
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_everything_follows_where_no_instance_is(sign):
+    sides = ("x1", f"{sign}512"), ("x1^2 + 1", f"{sign}512")
+    there = goal("x1^2 - x1 + 1", "0+", POSITIVE, *sides)
+    check(made.quotients, nowhere(leaf(there)))
+    check(made.quotients, nowhere(Leaf(outcome="empty", of="1")))
+
+
+def test_nothing_follows_from_a_range_that_is_no_hypothesis():
+    found = nowhere(Leaf(outcome="empty", of="1"))
+    free = tuple(replace(one, bounded=False) for one in found.entries)
+    with pytest.raises(UnsoundError):
+        check(made.quotients, replace(found, entries=free))
+
+
+def known(num, den, low, high):
+    """What is known on the face x0 = num/den, for x0 in a range."""
+    ring = Ring(2)
+    x, y = ring.variables[:2]
+    of = {"y": y, "1": ring.one, "y + 1": y + 1, "y^2": y * y, "2": 2 * ring.one}
+    plane = Plane().beyond(ring, Linked(x, 0, of[num], of[den]))
+    ranges = {0: (fmpq(low), fmpq(high))}
+    facts, outside = implied(ring, plane, stated(ring, plane, {}), ranges)
+    return facts, None if outside is None else str(outside)
+
+
+def test_what_the_range_of_an_entry_says_on_a_face():
+    assert known("y", "1", -1, 2) == ({"x1 + 1": NONE | PLUS, "x1 - 2": MINUS | NONE}, None)
+    assert known("y + 1", "y", 0, 1) == ({"x1": MINUS | NONE, "x1^2 + x1": NONE | PLUS}, None)
+    assert known("y^2", "1", -1, 1)[0]["x1^2 - 1"] == MINUS | NONE
+    assert known("2", "1", -1, 1)[1] == "-1"
+    assert known("2", "1", -1, 2) == ({}, None)
+    assert known("1", "y", 1, 1)[1] is None
