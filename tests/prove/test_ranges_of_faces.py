@@ -28,15 +28,15 @@ SLACK = Settings(seconds=600.0, paths=400, slack=Fraction(1, 100))
 
 @conjecture("proved.never-opposite", instances=BETWEEN)
 def never_opposite(x, y):
-    r"""For $1/2 \le x \le 3/4$ what is $-1$ where $x = -y = 0$, and $x$ elsewhere, is at least 0."""
+    r"""For $1/2 \le x \le 3/4$ $-1$ where $x = -y = 0$ and $x$ elsewhere is not negative."""
     nowhere = (x + y == 0) & (y == 0)
     return leq(0 * x, torch.where(nowhere, x - 1, x))
 
 
 @conjecture("proved.on-a-line", instances=made.two_numbers())
 def on_a_line(x, y):
-    r"""What is 0 on the line $x + y = -1$, and $-1$ elsewhere, is at most $100 y^2 + 60 y + 10$."""
-    return leq(torch.where(x + y + 1 == 0, 0 * x, 0 * x - 1), 100 * y * y + 60 * y + 10)
+    r"""What is 0 on the line $x + y = -1$, and $-1$ elsewhere, is below $1 + (10^4 y + 3000)^2$."""
+    return leq(torch.where(x + y + 1 == 0, 0 * x, 0 * x - 1), 1 + (10_000 * y + 3000) ** 2)
 
 
 def attempt(claim, settings):
