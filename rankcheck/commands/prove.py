@@ -107,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--coq",
         metavar="FILE",
         type=Path,
-        help="write the expansions of the proof that says most, as lemmas that Coq's coqc checks",
+        help="write the proof that says most for the proof assistant Coq, which checks all of it",
     )
 
 
@@ -167,7 +167,7 @@ def run(args: argparse.Namespace) -> int:
             codes.append(Exit.EXPECTED if result.proved else Exit.UNDECIDED)
             found.append(result.to_json())
             if args.coq is not None:
-                say(_write_coq(result, args.coq), written.stream)
+                say(_write_coq(entry, result, args.coq), written.stream)
             interrupted = result.interrupted
             if interrupted:
                 break
@@ -182,18 +182,22 @@ def _is_coq(path: Path) -> bool:
     return path.suffix == ".v"
 
 
-def _write_coq(result: Result, path: Path) -> str:
-    """Write the expansions of the best proof that has some; what was written."""
-    from rankcheck.prove.coq import coq_file  # torch
+def _write_coq(entry: Entry, result: Result, path: Path) -> str:
+    """Write the best proof that has a form for Coq; what was written, or why nothing was."""
+    from rankcheck.prove.coq import NotWritten, coq  # torch
 
+    why = ""
     for one in result.proved:
         assert one.proof is not None
-        text = coq_file(one.proof, f"{result.plan.claim}: {one.sentence}.")
-        if text is not None:
-            with files.naming(path, "the file for Coq"):
-                files.write_text(path, text)
-            return f"  for Coq: {path} (the proof for {one.text})"
-    return f"  no proof rests on an expansion; {path} is not written"
+        try:
+            text = coq(entry, one.proof)
+        except NotWritten as error:
+            why = why or str(error)
+            continue
+        with files.naming(path, "the file for Coq"):
+            files.write_text(path, text)
+        return f"  for Coq: {path} (the proof for {one.text})"
+    return f"  {path} is not written: {why or 'nothing is proved'}"
 
 
 @dataclass(frozen=True)

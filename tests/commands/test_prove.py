@@ -11,7 +11,7 @@ from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.settings import Unproved
 from tests.prove.made import install
-from tests.prove.test_coq import SQUARES, made
+from tests.prove.test_coq import BOXED
 
 VECTORS = """
 @instances
@@ -214,14 +214,16 @@ def test_in_a_process_of_its_own(mine, command):
 
 
 def test_a_file_for_coq(engine, command):
-    engine.fields = {"faces": made(SQUARES).faces}
     one = ("prove", "mine.py::test_squares", "--entries", 2, "--coq", "a.v")
     code, out, _ = command(*one)
     assert code == 0
     assert "  for Coq: a.v (the proof for x of 2 entries)" in out
-    assert "Lemma expansion_1 : forall x0 x1 : R," in Path("a.v").read_text("utf-8")
-    engine.fields = {}
+    assert "Theorem proved : forall x0 x1 : R, face_0 x0 x1." in Path("a.v").read_text("utf-8")
+    Path("a.v").unlink()
+    engine.fields = {"faces": BOXED.faces, "method": "boxes"}
     code, out, _ = command(*one)
-    assert "no proof rests on an expansion; a.v is not written" in out
+    assert code == 0
+    assert "  a.v is not written: the proof of t.squares has no file for Coq: boxes" in out
+    assert not Path("a.v").exists()
     assert command("prove", "mine.py", "--coq", "a.v")[0] == 2
     assert command(*one[:-1], "mine.py")[0] == 2

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from rankcheck.exports.coq.rationals import RationalWriter
 from rankcheck.exports.coq.reals import RealWriter
-from rankcheck.exports.coq.writer import Writer, comment
+from rankcheck.exports.coq.writer import Writer, comment, wrapped
 from rankcheck.exports.evaluate import Account
 from rankcheck.exports.plan import plan
 
-__all__ = ["comment", "coq_file"]
+__all__ = ["comment", "coq_file", "wrapped"]
 
 
 def coq_file(account: Account, heading: str) -> str:

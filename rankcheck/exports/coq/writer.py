@@ -14,7 +14,7 @@ from rankcheck.exports.plan import Plan
 from rankcheck.exports.trace import RankFact
 from rankcheck.exports.traced import Traced
 
-__all__ = ["Writer", "comment"]
+__all__ = ["Writer", "comment", "wrapped"]
 
 WIDTH = 96
 
@@ -109,17 +109,17 @@ class Writer:
             yield from self.definition(self.names[x], self.literal(x.value))
 
     def definition(self, name: str, text: str) -> Iterator[str]:
-        yield from _wrapped(f"Definition {name} : {self.kind} := {text}.")
+        yield from wrapped(f"Definition {name} : {self.kind} := {text}.")
 
     def lemma(self, name: str, statement: str, proof: str) -> Iterator[str]:
-        yield from _wrapped(f"Lemma {name} : {statement}.")
-        yield from _wrapped(f"Proof. {proof} Qed.")
+        yield from wrapped(f"Lemma {name} : {statement}.")
+        yield from wrapped(f"Proof. {proof} Qed.")
 
     def step(self, x: Traced) -> Iterator[str]:
         name = self.names[x]
         if x.operation == "rank":
             fact: RankFact = x.operands[0]
-            yield from _wrapped(
+            yield from wrapped(
                 f"Definition {name}_of : list (list {self.kind}) := {self.matrix(fact.matrix)}."
             )
             yield from self.definition(name, str(fact.rank))
@@ -165,8 +165,8 @@ class Writer:
         width = len(fact.matrix[0]) if fact.matrix else 0
         factors = (fact.columns, fact.rows, fact.left, fact.right)
         witnesses = ", ".join(self.matrix(factor) for factor in factors)
-        yield from _wrapped(f"Lemma {name}_is : has_rank {width} {name}_of {fact.rank}.")
-        yield from _wrapped(f"Proof. exists {witnesses}. {proof} Qed.")
+        yield from wrapped(f"Lemma {name}_is : has_rank {width} {name}_of {fact.rank}.")
+        yield from wrapped(f"Proof. exists {witnesses}. {proof} Qed.")
 
     def sides(self, number: int) -> tuple[str, str]:
         several = len(self.plan.account.violations) > 1
@@ -186,10 +186,10 @@ class Writer:
             claims.append((f"~ ({lhs} {sign} {rhs})", self.negation(one, how)))
         yield ""
         statement = " /\\ ".join(claim for claim, _ in claims)
-        yield from _wrapped(f"Theorem refuted : {statement}.")
+        yield from wrapped(f"Theorem refuted : {statement}.")
         proofs = " | ".join(proof for _, proof in claims)
         how = proofs if len(claims) == 1 else f"repeat split; [{proofs}]"
-        yield from _wrapped(f"Proof. {how}. Qed.")
+        yield from wrapped(f"Proof. {how}. Qed.")
 
     def side_proof(self, number: int, one: Violation) -> str:
         raise NotImplementedError
@@ -202,7 +202,8 @@ def _call(name: str) -> Callable[[str], str]:
     return lambda x: f"{name} ({x})"
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
+    """A sentence of Coq on lines that are not too long."""
     return textwrap.wrap(
         text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )

@@ -28,6 +28,7 @@ __all__ = [
     "Signs",
     "Variable",
     "Variables",
+    "by_ends",
     "product",
     "signs_of",
     "summed",
@@ -231,7 +232,7 @@ class Known:
         if poly not in self._cheap:
             signs = self.said(poly) & self._by_monomials(poly)
             if len(signs) > 1:
-                signs &= _by_ends(self.variables.bounds(poly))
+                signs &= by_ends(self.variables.bounds(poly))
             self._cheap[poly] = signs
         return self._cheap[poly]
 
@@ -239,7 +240,7 @@ class Known:
         """The signs that a variable may have."""
         variable = self.variables.of[i]
         signs = self._direct.get(self.variables.ring.variable(i), ANY)
-        signs &= _by_ends((variable.low, variable.high))
+        signs &= by_ends((variable.low, variable.high))
         if variable.kind == "exp":
             signs &= POSITIVE
         if variable.kind == "root" and len(signs) > 1:
@@ -341,7 +342,7 @@ def summed(parts: Iterable[Signs]) -> Signs:
     return ANY
 
 
-def _by_ends(ends: Bounds) -> Signs:
+def by_ends(ends: Bounds) -> Signs:
     low, high = ends
     signs = set(ANY)
     if low is not None:
