@@ -137,11 +137,12 @@ class _Search:
             return Unproved(str(end), self.paths, self.seconds)
         except MemoryError:
             return Unproved("memory was short", self.paths, self.seconds)
-        asserted = any(
-            isinstance(node, Leaf) and node.goals for face in faces for node in face.nodes
-        )
-        if not asserted:
+        leaves = [node for face in faces for node in face.nodes if isinstance(node, Leaf)]
+        slacks = {goal.slack for leaf in leaves for goal in leaf.goals}
+        if not slacks:
             return Unproved("nothing is asserted at this shape", self.paths, self.seconds)
+        if self.settings.slack is not None and slacks == {"0"}:
+            return self._open("no bound is asserted at this shape; slack is that of bounds")
         return Proof(
             integers=self.shape.integers,
             sizes={},

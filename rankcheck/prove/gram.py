@@ -27,6 +27,8 @@ _DIRECTIONS = 300
 _MOST = 5_000
 #: Nor are more pairs of monomials of a target and a multiplier.
 _EXCHANGES = 2_000
+#: Where roots are put back, or multiples added, a polytope has so many points, and then no more.
+_POINTS = 2_500
 
 
 @dataclass
@@ -173,6 +175,8 @@ def _with_roots(ring: Ring, support: list[Exponents]) -> list[Exponents]:
                 if min(rest) >= 0:
                     rest[place] += k
                     points.setdefault(tuple(rest))
+            if len(points) > _POINTS:
+                return list(points)
     return list(points)
 
 
@@ -189,6 +193,8 @@ def _exchanged(support: list[Exponents], multipliers: Sequence[Any]) -> list[Exp
                 if min(rest) >= 0:
                     for other in own:
                         points.setdefault(tuple(a + b for a, b in zip(rest, other, strict=True)))
+            if len(points) > _POINTS:
+                return list(points)
     return list(points)
 
 

@@ -234,6 +234,8 @@ def _exactly(
     """The weights of the support, solved for in rationals."""
     goal = columns[-1]
     homogeneous = strict and not goal
+    met = {monomial for n in support for monomial in columns[n]} | set(goal)
+    rows = {monomial: place for place, monomial in enumerate(one for one in rows if one in met)}
     table = [[fmpq(0)] * (len(support) + 1) for _ in range(len(rows) + homogeneous)]
     for place, n in enumerate(support):
         for monomial, coefficient in columns[n].items():

@@ -136,27 +136,29 @@ class _Equations:
         for column in (*columns, wanted):
             for value in column.values():
                 denominator = denominator.lcm(value.q)
-        table = [[0] * len(columns) for _ in places]
-        for j, column in enumerate(columns):
-            for one, value in column.items():
-                table[places[one]][j] = int(value * denominator)
-        right = [0] * len(places)
-        for one, value in wanted.items():
-            right[places[one]] = int(value * denominator)
-        most = max((abs(v) for row in table for v in row), default=0)
-        if len(table) * n > _CELLS or most.bit_length() > _BITS:
+        values = (value for column in (*columns, wanted) for value in column.values())
+        most = max((abs(int(value * denominator)) for value in values), default=0)
+        if len(places) * n > _CELLS or most.bit_length() > _BITS:
             self.possible = False
             return
-        whole = fmpz_mat([[*row, b] for row, b in zip(table, right, strict=True)])
-        reduced, divisor, rank = whole.rref()
-        rows = [[fmpq(reduced[i, j], divisor) for j in range(n + 1)] for i in range(rank)]
-        pivots = [next(j for j in range(n + 1) if row[j] != 0) for row in rows]
+        table = [[0] * (n + 1) for _ in places]
+        for j, column in enumerate((*columns, wanted)):
+            for one, value in column.items():
+                table[places[one]][j] = int(value * denominator)
+        reduced, divisor, rank = fmpz_mat(table).rref()
+        rows = [
+            {j: fmpq(value, divisor) for j, value in enumerate(row) if value}
+            for row in reduced.tolist()[:rank]
+        ]
+        pivots = [min(row) for row in rows]
         self.possible = n not in pivots
         self.unique = rank == n
         if self.possible:
-            self.dense = np.array([[float(v) for v in row] for row in rows]).reshape(rank, n + 1)
+            self.dense = np.zeros((rank, n + 1))
+            for i, row in enumerate(rows):
+                self.dense[i, list(row)] = [float(value) for value in row.values()]
             self._pivots = [
-                (pivot, row[n], {j: row[j] for j in range(pivot + 1, n) if row[j] != 0})
+                (pivot, row.pop(n, fmpq(0)), {j: row[j] for j in row if j != pivot})
                 for pivot, row in zip(pivots, rows, strict=True)
             ]
 
@@ -171,6 +173,8 @@ class _Equations:
 def solved(system: System, deadline: float | None) -> Solution | None:
     """Gram matrices that are positive semidefinite and satisfy all equations, exactly."""
     for _ in range(_ROUNDS):
+        if deadline is not None and time.monotonic() > deadline:
+            return None
         system.prune()
         equations = _Equations(system)
         if not equations.possible:

@@ -89,7 +89,7 @@ class _Attempt:
         used = {self.goal, self.multiplier, *self.zeros, *(p for one in self.products for p in one)}
         ring = Ring(closed(variables(*sorted(used)), definitions), definitions)
         target = ring.reduce(ring.read(self.goal) * ring.read(self.multiplier))[0]
-        if target == 0:
+        if target == 0 or len(target) > size:  # each term takes an unknown
             return None
         by = {known: _product(ring, known) for known in self.products}
         zeros = {zero: ring.read(zero) for zero in self.zeros}

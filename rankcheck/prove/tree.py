@@ -87,8 +87,11 @@ def tree(forks: dict[tuple[int, ...], Fork], ends: dict[tuple[int, ...], Node]) 
 
 
 def reason(error: Exception) -> str:
-    if isinstance(error, NoBallForm):
-        return f"{balls.without_transforms(error) or error}"
+    """Why a path ends with an error, in words."""
+    if isinstance(error, NoBallForm):  # the numbers are rational functions here, and no balls
+        text = balls.without_transforms(error) or str(error)
+        text = text.replace("has no ball form", "has no exact form")
+        return text.replace("Quotient numbers", "rational functions")
     return f"{type(error).__name__}: {error}" if not isinstance(error, Undecided) else str(error)
 
 

@@ -108,7 +108,10 @@ def test_ranges_that_are_hypotheses_are_named(toys: Toys) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("floor", "floor of Quotient numbers"), ("singular", "3 × 3 matrix of rank 3")],
+    [
+        ("floor", "floor of rational functions has no exact form"),
+        ("singular", "3 × 3 matrix of rank 3"),
+    ],
 )
 def test_operations_without_exact_form_are_named_with_their_line(
     toys: Toys, name: str, said: str
@@ -146,6 +149,13 @@ def test_a_proof_is_the_same_again(toys: Toys) -> None:
     first, second = proved(toys("nuclear")), proved(toys("nuclear"))
     assert first.faces == second.faces
     assert first.definitions == second.definitions
+
+
+def test_what_is_no_bound_has_no_proof_with_slack(toys: Toys) -> None:
+    """It would say less than one without, on a smaller box."""
+    found = attempt(toys("inverse"), Settings(seconds=600.0, paths=400, slack=Fraction(1, 10)))
+    assert isinstance(found, Unproved)
+    assert "no bound is asserted" in found.reason
 
 
 def test_slack_is_that_of_bounds_alone(toys: Toys) -> None:

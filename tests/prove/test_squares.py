@@ -279,3 +279,21 @@ def test_the_signs_of_facts():
         Fact(of="x5", signs="-0+"),
     )
     assert sorted(known_signs(facts)) == [("0", "x4"), (">", "-x0"), (">", "x2 - 1"), (">=", "-x1")]
+
+
+def test_a_goal_of_more_terms_than_unknowns_is_not_looked_at(monkeypatch):
+    goal = "x0^2 - 2*x0*x1 + x1^2"
+    assert squares(goal, (), (), strict=False, size=3) is not None
+    monkeypatch.setattr("rankcheck.prove.squares.Shape", None)  # it would be called
+    assert squares(goal, (), (), strict=False, size=2) is None
+
+
+def test_polytopes_grow_to_so_many_points(monkeypatch):
+    """Roots of large polynomials would be put back into hundreds of thousands of monomials."""
+    root = Definition(name="r0", kind="root", of="x0^2 + x1^2 + x2^2 + x3^2", degree=2)
+    ring = Ring(["x0", "x1", "x2", "x3", "r0"], [root])
+    target = ring.reduce(ring.read("x0^2 + x1^2 + x2^2 + x3^2 + 1") ** 3)[0]
+    whole = len(Shape(ring, target, [], [], loose=False).points)
+    monkeypatch.setattr("rankcheck.prove.gram._POINTS", 40)
+    cut = len(Shape(ring, target, [], [], loose=False).points)
+    assert 40 < cut < whole
