@@ -19,6 +19,7 @@ import experiments  # noqa: E402
 import generators  # noqa: E402
 import lists  # noqa: E402
 import pictures  # noqa: E402
+import proved  # noqa: E402
 import records  # noqa: E402
 import sharpening  # noqa: E402
 import theory  # noqa: E402
@@ -37,6 +38,7 @@ def pages() -> dict[str, str]:
         "ledger.md": lists.ledger((FOLDER / "ledger.md").read_text(encoding="utf-8")),
         "balls.md": ball_page.page(),
         "generators.md": generators.page((FOLDER / "generators.md").read_text(encoding="utf-8")),
+        "proved.md": proved.page(entries),
         "records.md": records.page(entries),
         "oracles.md": test_oracles.table(),
         "breaks.md": breaks.page(),

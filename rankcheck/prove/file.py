@@ -28,7 +28,7 @@ __all__ = ["FORM", "Kept", "ProofError", "Proofs", "keep", "leave", "left_path"]
 
 SCHEMA = 1
 #: Of a claim so many proofs are kept in full, at most, and so many bytes of them.
-MOST, BYTES = 4, 40_000
+MOST, BYTES = 2, 16_000
 #: What a run leaves below `.rankcheck` may be larger.
 LEFT_MOST, LEFT_BYTES = 1_000, 4_000_000
 #: Fields that say what an object is.

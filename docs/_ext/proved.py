@@ -1,0 +1,77 @@
+"""The page of what is proved: of which claims, at which shapes, and what the mutants say of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from written import plain as escaped
+
+from rankcheck.catalogue.collect import by_document
+from rankcheck.catalogue.entry import Entry
+from rankcheck.claims.kinds import FALSE
+from rankcheck.claims.proved import METHODS, Proved
+from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.prove.file import Proofs
+
+__all__ = ["page"]
+
+#: What a shape's integers are, behind its sizes.
+_DRAWN = re.compile(r" \(drawn: [\d, -]*\)")
+_HEAD = """\
+# What is proved
+
+Made by `python docs/renew.py`.
+
+A claim that holds was not broken. At some small shapes more is known: it is true there for all
+entries. [Proving at a shape](proving.md) says how, and what that does not say. The *mutants* are
+false variants of the claim; where k of n cannot be proved at the same shape, a proof there tells
+the claim from these. Where none is told apart, the proof says little."""
+
+
+def page(entries: Sequence[Entry]) -> str:
+    """By document, each claim with a proof; how many have one, by method; which have none."""
+    true = [entry for entry in entries if entry.kind not in FALSE and entry.kind != "cited"]
+    proved = {entry.id: found for entry in true if (found := Proofs.summary(entry)) is not None}
+    told = sum(found.open > 0 for found in proved.values())
+    shapes = sum(found.number for found in proved.values())
+    methods = Counter(name for found in proved.values() for name in found.shapes)
+    by = "; ".join(f"{METHODS[name]}: {methods[name]}" for name in METHODS if methods[name])
+    parts = [
+        _HEAD,
+        f"Of {len(true)} claims that may be true and are put to the test, {len(proved)} are proved "
+        f"at some shape, {told} of them at one where a mutant cannot be proved; in all at {shapes} "
+        f"shapes. By method, of which a claim may have several: {by}.",
+    ]
+    for key, members in by_document(true).items():
+        rows = [_row(entry, proved[entry.id]) for entry in members if entry.id in proved]
+        title = str(DOCUMENTS.get(key, key or "Without a reference"))
+        if rows:
+            head = "| claim | proved by | shapes | says most for | largest | mutants |"
+            table = "\n".join([head, "| --- | --- | --- | --- | --- | --- |", *rows])
+            parts += [f"## {title[:1].upper()}{title[1:]}", table]
+        without = ", ".join(f"`{entry.id}`" for entry in members if entry.id not in proved)
+        if without:
+            parts.append(f"Nothing is proved of {without}. That says nothing against them.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(entry: Entry, found: Proved) -> str:
+    return "| " + " | ".join(_cells(entry, found)) + " |"
+
+
+def _cells(entry: Entry, found: Proved) -> Iterator[str]:
+    stale = ", of an earlier text" if found.stale else ""
+    yield f"`{entry.id}`{stale}"
+    yield METHODS[found.method]
+    yield str(found.number)
+    at, largest = (_DRAWN.sub("", text) for text in (found.at, found.largest))
+    yield escaped(at)
+    yield "" if largest == at else escaped(largest)
+    if not found.mutants:
+        yield "none"
+    elif not found.open:
+        yield f"0 of {found.mutants}: says little"
+    else:
+        yield f"{found.open} of {found.mutants}"
