@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.measuring import Ratio, timed
 from rankcheck.algebra.polynomials import parse, text
-from rankcheck.prove.boxes import boxes
-from rankcheck.prove.intervals import Interval, plus, power, times
+from rankcheck.prove.boxes.boxes import boxes
+from rankcheck.prove.boxes.intervals import Interval, plus, power, times
 from rankcheck.prove.proof import Fact
 
 BATCH = 2048

@@ -36,7 +36,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Claim
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.prove.faces import Plane
+from rankcheck.prove.exact.faces import Plane
 from rankcheck.prove.identities import identity, sample
 
 #: By the name of a claim, integers that its generator draws.

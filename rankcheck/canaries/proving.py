@@ -14,9 +14,9 @@ from rankcheck.claims.claim import Body, Claim
 from rankcheck.claims.relations import Relation, eq, leq
 from rankcheck.instances.scope import ScopeShape, shapes
 from rankcheck.instances.source import Instances, Source, instances
-from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.controls import ProvedFalseError, controls
+from rankcheck.prove.exact.algebra import prove_shape
 from rankcheck.prove.proof import (
     Branch,
     Entry,

@@ -12,9 +12,9 @@ from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.variants import mutant
 from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.instances.scope import ScopeShape, Shapes
-from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.controls import ProvedFalseError, controls
+from rankcheck.prove.exact.algebra import prove_shape
 from rankcheck.prove.identities import identity
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.range import Ranged, draws_entries, prove_range

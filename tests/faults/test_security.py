@@ -44,7 +44,7 @@ ALLOWED = {
     ("parallel/dask.py", "pickle.loads"): "what a client has sent to its own cluster",
     ("parallel/executors.py", "pickle.loads"): "an error of this process, to see if it can be sent",
     ("parallel/executors.py", "importlib.import_module"): "a file of that room, by its name",
-    ("prove/semidefinite.py", "importlib.import_module"): "the solver, by a fixed name",
+    ("prove/sums/semidefinite.py", "importlib.import_module"): "the solver, by a fixed name",
 }
 
 

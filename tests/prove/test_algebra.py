@@ -10,9 +10,9 @@ import pytest
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.variants import mutant
 from rankcheck.instances.scope import ScopeShape, shapes
-from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking.check import check
 from rankcheck.prove.checking.errors import UnsoundError
+from rankcheck.prove.exact.algebra import prove_shape
 from rankcheck.prove.proof import Leaf, Link, Open, Proof
 from rankcheck.prove.settings import Settings, Unproved
 

@@ -1,4 +1,4 @@
-"""rankcheck/prove/boxes.py: subdivisions in which a polynomial is not negative where facts hold.
+"""Boxes: subdivisions in which a polynomial is not negative where facts hold.
 
 And rankcheck/prove/checking/boxes.py, which encloses each box again.
 """
@@ -9,11 +9,11 @@ from random import Random
 import pytest
 
 from rankcheck.algebra.polynomials import parse
-from rankcheck.prove.boxes import boxes, clipped
+from rankcheck.prove.boxes.boxes import boxes, clipped
+from rankcheck.prove.boxes.scalings import scalings
 from rankcheck.prove.checking.boxes import check_boxes
 from rankcheck.prove.checking.errors import UnsoundError
 from rankcheck.prove.proof import Boxes, Definition, Fact
-from rankcheck.prove.scalings import scalings
 
 NORM = Definition(name="r0", kind="root", of="x0^2 + x1^2", degree=2)
 CUBE = Definition(name="r0", kind="root", of="x0*x1*x2", degree=3)

@@ -10,8 +10,8 @@ import pytest
 
 from rankcheck.instances.scope import shapes
 from rankcheck.prove import checking
-from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import UnsoundError, check
+from rankcheck.prove.exact.algebra import prove_shape
 from rankcheck.prove.proof import Definition, Fact, Leaf, Link, Multiple, Open, Proof, Squares
 from rankcheck.prove.settings import Settings
 from tests.prove import by_hand as made

@@ -42,10 +42,13 @@ def test_mutants_that_are_not_proved_are_false_or_open():
 
 
 def test_what_a_prover_is_asked():
-    asked = []
-    controls(
-        made.controlled, SHAPES[1,], PROOF, lambda one: asked.append(one.title) or Unproved("")
-    )
+    asked: list[str] = []
+
+    def ask(one):
+        asked.append(one.title)
+        return Unproved("")
+
+    controls(made.controlled, SHAPES[1,], PROOF, ask)
     assert [title.partition("(")[2] for title in asked] == [
         "mutant 'less')", "mutant 'more')", "mutant 'at two entries')",
     ]  # fmt: skip

@@ -11,10 +11,10 @@ from rankcheck.catalogue.loader import load_each
 from rankcheck.catalogue.selection import select
 from rankcheck.instances.scope import shapes
 from rankcheck.prove import coq as room
-from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking.errors import UnsoundError
 from rankcheck.prove.coq import NotWritten, coq, steps
 from rankcheck.prove.coq.prelude import LOGARITHMS, ROOTS, SIGNS
+from rankcheck.prove.exact.algebra import prove_shape
 from rankcheck.prove.proof import Boxes, Definition, Leaf, Link, Multiple, Open, Squares
 from rankcheck.prove.settings import Settings
 from tests.docs.pages import DOCS, blocks

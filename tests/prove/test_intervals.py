@@ -1,4 +1,4 @@
-"""rankcheck/prove/intervals.py: enclosures in floats contain what exact arithmetic finds."""
+"""rankcheck/prove/boxes/intervals.py: enclosures in floats contain what exact arithmetic finds."""
 
 from fractions import Fraction
 from random import Random
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rankcheck.algebra.polynomials import parse
-from rankcheck.prove import intervals
-from rankcheck.prove.intervals import (
+from rankcheck.prove.boxes import intervals
+from rankcheck.prove.boxes.intervals import (
     Polynomials,
     enclosed,
     floored,

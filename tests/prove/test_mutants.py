@@ -16,9 +16,9 @@ from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.variants import mutant
 from rankcheck.instances.scope import ScopeShape, shapes
-from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.controls import denies, refutation
+from rankcheck.prove.exact.algebra import prove_shape
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.settings import Settings
 from tests.prove import by_hand

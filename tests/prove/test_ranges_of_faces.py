@@ -14,9 +14,9 @@ from rankcheck.algebra.cell import Linked
 from rankcheck.algebra.ring import Ring
 from rankcheck.algebra.signs import MINUS, NONE, PLUS
 from rankcheck.instances.scope import shapes
-from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import UnsoundError, check
-from rankcheck.prove.faces import Plane, implied, stated
+from rankcheck.prove.exact.algebra import prove_shape
+from rankcheck.prove.exact.faces import Plane, implied, stated
 from rankcheck.prove.proof import Leaf, Link, Proof, Squares
 from rankcheck.prove.settings import Settings
 from tests.prove import by_hand as made

@@ -257,7 +257,7 @@ def test_ctrl_c_leaves_what_was_proved(claim, engine):
 
 
 def test_somebody_is_told(claim, engine):
-    states = []
+    states: list[Progress] = []
     rankcheck.prove(claim, entries=2, progress=states.append)
     assert [(one.done, one.shapes, one.proved) for one in states] == [
         (0, 3, 0),

@@ -1,4 +1,4 @@
-"""rankcheck/prove/squares.py: certificates that a polynomial is a sum of squares, where facts hold.
+"""Sums of squares: certificates that a polynomial is not negative where facts hold.
 
 What is accepted is evaluated here at rational points, both sides, in other code.
 """
@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from rankcheck.algebra.polynomials import parse
-from rankcheck.prove.gram import Shape
 from rankcheck.prove.proof import Definition, Fact, Squares, Term
-from rankcheck.prove.ring import Ring, known_signs
-from rankcheck.prove.semidefinite import squares_of
-from rankcheck.prove.squares import _expands, missing, squares
+from rankcheck.prove.sums.gram import Shape
+from rankcheck.prove.sums.ring import Ring, known_signs
+from rankcheck.prove.sums.semidefinite import squares_of
+from rankcheck.prove.sums.squares import _expands, missing, squares
 
 NO_FACTS = ()
 NOT_NEGATIVE = tuple(Fact(of=f"x{i}", signs="0+") for i in range(4))
@@ -213,7 +213,7 @@ def test_what_does_not_expand_is_not_returned(monkeypatch):
         found = squares_of(matrix)
         return found and [(2 * weight, row) for weight, row in found]
 
-    monkeypatch.setattr("rankcheck.prove.squares.squares_of", wrong)
+    monkeypatch.setattr("rankcheck.prove.sums.squares.squares_of", wrong)
     assert squares(goal, facts, definitions, strict=False) is None
 
 
@@ -284,7 +284,7 @@ def test_the_signs_of_facts():
 def test_a_goal_of_more_terms_than_unknowns_is_not_looked_at(monkeypatch):
     goal = "x0^2 - 2*x0*x1 + x1^2"
     assert squares(goal, (), (), strict=False, size=3) is not None
-    monkeypatch.setattr("rankcheck.prove.squares.Shape", None)  # it would be called
+    monkeypatch.setattr("rankcheck.prove.sums.squares.Shape", None)  # it would be called
     assert squares(goal, (), (), strict=False, size=2) is None
 
 
@@ -294,6 +294,6 @@ def test_polytopes_grow_to_so_many_points(monkeypatch):
     ring = Ring(["x0", "x1", "x2", "x3", "r0"], [root])
     target = ring.reduce(ring.read("x0^2 + x1^2 + x2^2 + x3^2 + 1") ** 3)[0]
     whole = len(Shape(ring, target, [], [], loose=False).points)
-    monkeypatch.setattr("rankcheck.prove.gram._POINTS", 40)
+    monkeypatch.setattr("rankcheck.prove.sums.gram._POINTS", 40)
     cut = len(Shape(ring, target, [], [], loose=False).points)
     assert 40 < cut < whole

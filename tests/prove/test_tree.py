@@ -10,13 +10,13 @@ from rankcheck.algebra.signs import MINUS, NONE, PLUS
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.instances.scope import shapes
-from rankcheck.prove import algebra
-from rankcheck.prove.algebra import prove_shape
 from rankcheck.prove.checking import check
-from rankcheck.prove.faces import excepted
+from rankcheck.prove.exact import algebra
+from rankcheck.prove.exact.algebra import prove_shape
+from rankcheck.prove.exact.faces import excepted
+from rankcheck.prove.exact.tree import Growing
 from rankcheck.prove.proof import Face, Leaf, Open, Proof
 from rankcheck.prove.settings import Settings, Unproved
-from rankcheck.prove.tree import Growing
 
 RING = Ring(2)
 X, Y = RING.variables[:2]

@@ -20,8 +20,8 @@ import numpy as np
 import scipy
 from flint import fmpq, fmpz, fmpz_mat
 
-from rankcheck.prove.gram import Block
-from rankcheck.prove.ring import Ring
+from rankcheck.prove.sums.gram import Block
+from rankcheck.prove.sums.ring import Ring
 
 __all__ = ["System", "available", "solved", "squares_of"]
 

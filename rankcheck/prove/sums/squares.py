@@ -20,10 +20,10 @@ from typing import Any
 from flint import fmpq
 
 from rankcheck.algebra.polynomials import Coefficients, in_order, parse, text
-from rankcheck.prove.gram import Block, Shape, blocks, cofactors, homogeneous
 from rankcheck.prove.proof import Definition, Fact, Multiple, Polynomial, Squares, Term
-from rankcheck.prove.ring import Ring, Sign, closed, known_signs, relevant, variables
-from rankcheck.prove.semidefinite import Solution, System, available, solved, squares_of
+from rankcheck.prove.sums.gram import Block, Shape, blocks, cofactors, homogeneous
+from rankcheck.prove.sums.ring import Ring, Sign, closed, known_signs, relevant, variables
+from rankcheck.prove.sums.semidefinite import Solution, System, available, solved, squares_of
 
 __all__ = ["missing", "squares"]
 

@@ -30,11 +30,13 @@ from rankcheck.claims.relations import Relation
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.scope import ScopeShape
 from rankcheck.instances.source import Instances, Rejected
-from rankcheck.prove.boxes import boxes
-from rankcheck.prove.faces import Plane, as_facts, cell_number, excepted, implied, stated
-from rankcheck.prove.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
-from rankcheck.prove.lemmas import Lemmas
-from rankcheck.prove.linear import emptiness
+from rankcheck.prove.boxes.boxes import boxes
+from rankcheck.prove.exact.faces import Plane, as_facts, cell_number, excepted, implied, stated
+from rankcheck.prove.exact.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
+from rankcheck.prove.exact.lemmas import Lemmas
+from rankcheck.prove.exact.linear import emptiness
+from rankcheck.prove.exact.source import VariableSource, bounds_of, box_of, is_bounded, ranges_of
+from rankcheck.prove.exact.tree import Growing, place, reason
 from rankcheck.prove.proof import (
     Certificate,
     Entry,
@@ -51,8 +53,6 @@ from rankcheck.prove.proof import (
     Unrooted,
 )
 from rankcheck.prove.settings import Settings, Unproved
-from rankcheck.prove.source import VariableSource, bounds_of, box_of, is_bounded, ranges_of
-from rankcheck.prove.tree import Growing, place, reason
 
 __all__ = ["prove_shape"]
 

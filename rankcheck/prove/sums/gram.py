@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from rankcheck.prove.proof import Polynomial
-from rankcheck.prove.ring import Exponents, Ring
+from rankcheck.prove.sums.ring import Exponents, Ring
 
 __all__ = ["Block", "Shape", "blocks", "cofactors", "homogeneous"]
 

@@ -11,7 +11,7 @@ from flint import fmpz_mpoly
 
 from rankcheck.algebra.ring import Ring
 from rankcheck.algebra.signs import ANY, NONE, PLUS, flipped, signs_text
-from rankcheck.prove.goals import Ways
+from rankcheck.prove.exact.goals import Ways
 from rankcheck.prove.proof import Goal
 
 __all__ = ["Lemmas"]
@@ -46,7 +46,7 @@ class Lemmas:
         return ANY
 
     def _proved(self, f: fmpz_mpoly, signs: int) -> Goal | None:
-        from rankcheck.prove.squares import squares
+        from rankcheck.prove.sums.squares import squares
 
         found = squares(
             str(f),

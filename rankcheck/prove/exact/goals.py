@@ -12,7 +12,7 @@ from flint import fmpz_mpoly
 from rankcheck.algebra.cell import Cell, Empty
 from rankcheck.algebra.ring import Generator
 from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, signs_text
-from rankcheck.prove.linear import combination
+from rankcheck.prove.exact.linear import combination
 from rankcheck.prove.proof import (
     Certificate,
     Definition,
@@ -27,7 +27,7 @@ from rankcheck.prove.proof import (
     Unlogged,
     Unrooted,
 )
-from rankcheck.prove.ring import negated, variables
+from rankcheck.prove.sums.ring import negated, variables
 
 __all__ = ["Ways", "certificate", "definitions", "facts", "splits"]
 
@@ -232,7 +232,7 @@ def _squares(
     goal: Polynomial, known: list[Fact], defined: list[Definition], strict: bool, ways: Ways
 ) -> Squares | None:
     """A sum of squares, looked for once for each goal and the facts that it may use."""
-    from rankcheck.prove.squares import squares
+    from rankcheck.prove.sums.squares import squares
 
     names = variables(goal)
     near = frozenset(fact for fact in known if variables(fact.of) & names)

@@ -22,7 +22,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankcheck.algebra.polynomials import parse
-from rankcheck.prove.enclosing import Enclosures, Unbounded
+from rankcheck.prove.boxes.enclosing import Enclosures, Unbounded
 from rankcheck.prove.proof import Boxes, Definition, Fact, Polynomial
 
 __all__ = ["Box", "Covering", "boxes", "clipped"]

@@ -13,7 +13,7 @@ from math import lcm
 import numpy as np
 
 from rankcheck.algebra.polynomials import Coefficients, in_order, parse
-from rankcheck.prove.intervals import (
+from rankcheck.prove.boxes.intervals import (
     SMALL,
     Interval,
     Polynomials,
@@ -26,9 +26,9 @@ from rankcheck.prove.intervals import (
     root,
     times,
 )
+from rankcheck.prove.boxes.scalings import scalings
 from rankcheck.prove.proof import Definition, Fact, Polynomial
-from rankcheck.prove.ring import closed, variables
-from rankcheck.prove.scalings import scalings
+from rankcheck.prove.sums.ring import closed, variables
 
 __all__ = ["Bounds", "Enclosures", "Unbounded"]
 
