@@ -16,6 +16,7 @@ from rankcheck.prove import through as running
 from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.file import Proofs, leave
+from rankcheck.prove.result import Progress
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.shapes import selected, targets
 
