@@ -4,14 +4,17 @@ import dataclasses
 import functools
 import itertools
 import re
+from fractions import Fraction
 
 import pytest
+from flint import fmpq
 
 from rankcheck.catalogue.loader import load_each
 from rankcheck.catalogue.selection import select
 from rankcheck.instances.scope import shapes
 from rankcheck.prove import coq as room
 from rankcheck.prove.checking.errors import UnsoundError
+from rankcheck.prove.checking.polynomials import Ring
 from rankcheck.prove.coq import NotWritten, coq, steps
 from rankcheck.prove.coq.prelude import LOGARITHMS, ROOTS, SIGNS
 from rankcheck.prove.exact.algebra import prove_shape
@@ -60,6 +63,14 @@ def of_exponentials():
     return proof(face(leaf(first, other)), definitions=(exp,))
 
 
+def of_constants():
+    """The signs of polynomials of roots of constants, by what these lie between."""
+    roots = [Definition(name=f"g{n}", kind="root", of=str(n + 2), degree=2) for n in (0, 1)]
+    first = goal("g1 - g0", "+", factors("g1 - g0"), "g0", "g1")
+    other = goal("g0*g1 - 2", "0+", factors("g0*g1 - 2"), ("2", "g0"), "g1")
+    return proof(face(leaf(first, other)), definitions=tuple(roots))
+
+
 def of_multiplied():
     """A multiplier, a zero, and a path that is empty because of a goal."""
     sharp = Squares(
@@ -105,6 +116,7 @@ PROOFS = {
     "differences": (by_hand.differences, by_hand.of_differences()),
     "three branches": (by_hand.squares, of_branches()),
     "exponentials": (by_hand.squares, of_exponentials()),
+    "constants": (by_hand.squares, of_constants()),
     "multiplied": (by_hand.squares, of_multiplied()),
 }
 
@@ -156,6 +168,19 @@ def test_the_file_says_what_it_says_and_what_not():
     assert "x1 / x0 <= (x1 ^ 2 + 1) / x0]." in written("quotients")
     assert "in their ranges" in written("quotients")
     assert "root 2 (x0 ^ 2 + x1 ^ 2) g0." in written("roots")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0", "-3/4", "x0", "-x0", "-x0^3*x1 - 1/2*x1^2 + 7", "2/3*x0*x1 - x0 + 1", "-5*x0 + x1^4"],
+)
+def test_texts_are_the_polynomials(text):
+    poly = Ring(["x0", "x1"]).poly(text)
+    shown = steps.Texts(Ring(["x0", "x1"]))(poly).replace("^", "**")
+    shown = re.sub(r"(?<!\w)(\d+)", r"Fraction(\1)", shown)
+    point = {"x0": Fraction(-5, 7), "x1": Fraction(3, 2)}
+    value = Fraction(str(poly.at([fmpq(x.numerator, x.denominator) for x in point.values()])))
+    assert eval(shown, {"Fraction": Fraction}, point) == value
 
 
 def test_what_is_open_is_marked():
@@ -238,6 +263,8 @@ def test_coqc_accepts(name, tmp_path):
         ("three branches", "2 * x0 * x1 <= 2", "4 * x0 * x1 <= 2"),
         ("exponentials", "x0 - x1 + 3 <= 3 * g0", "x0 - x1 + 4 <= 3 * g0"),
         ("exponentials", "g0 = exp ((x0 - x1) / 3)", "g0 = exp ((x0 - x1) / 4)"),
+        ("constants", "2 / g0 <= g1", "3 / g0 <= g1"),
+        ("constants", "root 2 (3) g1", "root 2 (2) g1"),
         ("multiplied", "2 / 3", "1 / 3"),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil, floor
 
 from rankcheck.prove.checking.polynomials import Poly
 from rankcheck.prove.checking.signs import (
@@ -30,6 +31,7 @@ from rankcheck.prove.coq.steps import (
     any_sign,
     both,
     constant,
+    literal,
     opposite,
     plus,
     power,
@@ -41,6 +43,8 @@ from rankcheck.prove.coq.steps import (
 __all__ = ["Deduced", "Known", "Zero"]
 
 Known = tuple[Poly, Step]
+#: Roots of constants lie between multiples of 1/GRID.
+GRID = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +107,10 @@ class Deduced:
         for monomial, step in self.known:
             if len(found.signs) > 1 and len(monomial.terms) == 1 and i in monomial.used:
                 found = both(found, self._nonzero_in(i, monomial, step))
-        found = self._within_ends(found, poly)
         variable = self.variables.of[i]
         if variable.kind in ("root", "log", "exp") and len(found.signs) > 1:
             found = both(found, self._of_definition(i))
-        return found
+        return self._within_ends(found, poly)
 
     def _nonzero_in(self, i: int, monomial: Poly, step: Step) -> Step:
         """A variable is not zero where a monomial with it is not."""
@@ -132,14 +135,31 @@ class Deduced:
         return both(found, self._by_ends(signs, poly))
 
     def _by_ends(self, signs: Signs, poly: Poly) -> Step:
-        kinds = {self.variables.of[i].kind for i in poly.used}
         of = self.texts(poly)
         lemma = {"+": "above", "-": "negative", "0+": "not_negative", "-0": "not_above"}
         rule = lemma.get(text_of(signs))
-        if rule is None or not kinds <= {"entry", "ball"}:
+        between = [self._between(i) for i in poly.used]
+        if rule is None or None in between:
             return any_sign(of)
-        linear = max(map(sum, poly.terms)) <= 1
-        return Step(signs, of, f"apply {rule}; {'lra' if linear else 'nra'}", script=True)
+        facts = "".join(one for one in between if one is not None)
+        how = "lra" if max(map(sum, poly.terms)) <= 1 else "nra"
+        return Step(signs, of, f"{facts}apply {rule}; {how}", script=True)
+
+    def _between(self, i: int) -> str | None:
+        """Tactics that say between which rationals a variable lies; None where there are none."""
+        variable, name = self.variables.of[i], self.ring.names[i]
+        if variable.kind in ("entry", "ball"):
+            return ""
+        of = variable.of.constant
+        if variable.kind != "root" or of is None or of <= 0:
+            return None
+        assert variable.low is not None
+        assert variable.high is not None
+        low = Fraction(floor(variable.low * GRID) - 1, GRID)
+        high = Fraction(ceil(variable.high * GRID) + 1, GRID)
+        ends = f"({literal(low)}) ({literal(high)})"
+        decided = " ".join(["ltac:(lra)"] * 4)
+        return f"pose proof (between _ _ _ {ends} is_{name} {decided}); "
 
     def _of_definition(self, i: int) -> Step:
         """The sign of a root or a logarithm, from that of what it is of; of an exponential."""

@@ -155,6 +155,13 @@ Proof.
   - rewrite k'. apply pow_ne_zero. discriminate.
   - now apply pow_lt.
 Qed.
+Lemma between k f r a b : root k f r -> 0 <= f -> 0 <= b -> a ^ k < f -> f < b ^ k -> a <= r <= b.
+Proof.
+  intros h g e l u. destruct (h g) as [low value]. rewrite <- value in l, u.
+  split; [destruct (Rle_or_lt a r) as [c|c] | destruct (Rle_or_lt r b) as [c|c]]; try assumption.
+  - pose proof (pow_incr r a k (conj low (Rlt_le _ _ c))). lra.
+  - pose proof (pow_incr b r k (conj e (Rlt_le _ _ c))). lra.
+Qed.
 Lemma rooted f r a b z p u v s t : root 2 f r -> among false s t f -> among false u v a ->
   among false z p (a * a - b * b * f) -> among false z true (a + b * r).
 Proof.
