@@ -33,8 +33,11 @@ Proof.
   - apply Z.eqb_eq, eq_IZR. nra.
   - apply Z.ltb_lt, lt_IZR. nra.
 Qed.
-Lemma integer (a : Z) : among (a <? 0)%Z (a =? 0)%Z (0 <? a)%Z (IZR a).
-Proof. replace (IZR a) with (IZR a / IZR (Zpos 1)) by field. apply ratio. Qed.
+(* Of integers nothing is computed, as they may be large. *)
+Lemma natural (a : positive) : among false false true (IZR (Zpos a)).
+Proof. apply above. now apply IZR_lt. Qed.
+Lemma minus_natural (a : positive) : among true false false (IZR (Zneg a)).
+Proof. apply negative. now apply IZR_lt. Qed.
 
 Section Rules.
 Context {n z p n' z' p' : bool} {x y : R}.

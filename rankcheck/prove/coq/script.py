@@ -10,7 +10,7 @@ from rankcheck.prove.coq.steps import Step
 __all__ = ["Script", "conjunction"]
 
 #: Rules whose steps stand inside others: the statement of such a step does not grow.
-_INLINE = ("any ", "integer ", "ratio ", "plus ", "opposite ", "odd ", "even ")
+_INLINE = ("any ", "ratio ", "plus ", "opposite ", "odd ", "even ")
 
 
 class Script:

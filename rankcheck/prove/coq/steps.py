@@ -85,9 +85,13 @@ def given(signs: Signs, of: str, text: str, hypothesis: str) -> Step:
 
 def constant(value: Fraction) -> Step:
     signs = frozenset(((value > 0) - (value < 0),))
-    if value.denominator == 1:
-        return Step(signs, literal(value), f"integer ({value.numerator})")
-    return Step(signs, literal(value), f"ratio ({value.numerator}) {value.denominator}")
+    if value.denominator != 1:
+        why = f"ratio ({value.numerator}) {value.denominator}"
+    elif value:
+        why = f"{'minus_' if value < 0 else ''}natural {abs(value)}"
+    else:
+        why = "vanishing 0 eq_refl"
+    return Step(signs, literal(value), why)
 
 
 def both(one: Step, two: Step) -> Step:
