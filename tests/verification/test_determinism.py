@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rankcheck.catalogue.selection import select
+from rankcheck.prove.standing import standing
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import verify_claims
 
@@ -50,7 +51,7 @@ def of_process(folder, without, *command):
 def test_neither_order_nor_workers_nor_pytest_matter(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     entries = select(CLAIMS)
-    here = rows(row.to_json() for row in verify_claims(entries[::-1], Settings()))
+    here = rows(row.to_json() for row in verify_claims(entries[::-1], Settings(prover=standing)))
     assert sorted(here) == sorted(CLAIMS)
     workers = of_process(
         tmp_path, "THREADS", "rankcheck", "verify", *CLAIMS, "--workers", "2", "--json"
