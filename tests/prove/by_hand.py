@@ -352,3 +352,19 @@ def of_differences(outcome="outside", zero=NOTHING):
     link = Link(zero="x0 - x1", variable="x0", face=1)
     end = Leaf(outcome=outcome) if outcome == "outside" else leaf(zero)
     return proof(face(first, leaf(made), link), face(end, x0=("x1", "1")))
+
+
+BETWEEN = two_numbers(low=0.5, high=0.75)
+
+
+@conjecture("proved.never-opposite", instances=BETWEEN)
+def never_opposite(x, y):
+    r"""For $1/2 \le x \le 3/4$ $-1$ where $x = -y = 0$ and $x$ elsewhere is not negative."""
+    nowhere = (x + y == 0) & (y == 0)
+    return leq(0 * x, torch.where(nowhere, x - 1, x))
+
+
+@conjecture("proved.on-a-line", instances=two_numbers())
+def on_a_line(x, y):
+    r"""What is 0 on the line $x + y = -1$, and $-1$ elsewhere, is below $1 + (10^4 y + 3000)^2$."""
+    return leq(torch.where(x + y + 1 == 0, 0 * x, 0 * x - 1), 1 + (10_000 * y + 3000) ** 2)

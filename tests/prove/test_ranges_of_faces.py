@@ -6,10 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-import torch
 from flint import fmpq
 
-from rankcheck import conjecture, leq
 from rankcheck.algebra.cell import Linked
 from rankcheck.algebra.ring import Ring
 from rankcheck.algebra.signs import MINUS, NONE, PLUS
@@ -22,21 +20,7 @@ from rankcheck.prove.settings import Settings
 from tests.prove import by_hand as made
 from tests.prove.by_hand import face, goal, leaf, proof, split, term
 
-BETWEEN = made.two_numbers(low=0.5, high=0.75)
 SLACK = Settings(seconds=600.0, paths=400, slack=Fraction(1, 100))
-
-
-@conjecture("proved.never-opposite", instances=BETWEEN)
-def never_opposite(x, y):
-    r"""For $1/2 \le x \le 3/4$ $-1$ where $x = -y = 0$ and $x$ elsewhere is not negative."""
-    nowhere = (x + y == 0) & (y == 0)
-    return leq(0 * x, torch.where(nowhere, x - 1, x))
-
-
-@conjecture("proved.on-a-line", instances=made.two_numbers())
-def on_a_line(x, y):
-    r"""What is 0 on the line $x + y = -1$, and $-1$ elsewhere, is below $1 + (10^4 y + 3000)^2$."""
-    return leq(torch.where(x + y + 1 == 0, 0 * x, 0 * x - 1), 1 + (10_000 * y + 3000) ** 2)
 
 
 def attempt(claim, settings):
@@ -46,18 +30,18 @@ def attempt(claim, settings):
 
 @pytest.mark.parametrize("settings", [Settings(seconds=600.0, paths=400), SLACK])
 def test_an_entry_is_in_its_range_where_it_is_solved_for(settings):
-    found = attempt(never_opposite, settings)
+    found = attempt(made.never_opposite, settings)
     assert isinstance(found, Proof), found
     assert found.exceptions == ()
-    check(never_opposite, found)
+    check(made.never_opposite, found)
 
 
 def test_boxes_on_a_face_are_cut_off_by_the_ranges_of_what_it_replaces():
     """On the line y is at most 0, as x is at least -1: both sides halve [-1, 0]."""
-    found = attempt(on_a_line, SLACK)
+    found = attempt(made.on_a_line, SLACK)
     assert isinstance(found, Proof), found
     assert len(found.faces) > 1
-    check(on_a_line, found)
+    check(made.on_a_line, found)
 
 
 def nowhere(*goals):
