@@ -17,6 +17,7 @@ from rankcheck.prove.proof import Boxes, Definition, Fact
 
 NORM = Definition(name="r0", kind="root", of="x0^2 + x1^2", degree=2)
 CUBE = Definition(name="r0", kind="root", of="x0*x1*x2", degree=3)
+HALF = Definition(name="r0", kind="root", of="x0", degree=2)
 NESTED = Definition(name="r1", kind="root", of="r0 + x0^2 + 1", degree=2)
 PI = Definition(name="c0", kind="ball", low="314/100", high="315/100")
 QUADRANT = (Fact(of="x0", signs="0+"), Fact(of="x1", signs="0+"))
@@ -46,6 +47,7 @@ OPEN = {
     "false in a corner": ("x0^2*x1 - x0*x1 + 1/10", (), (), 0, 1),
     "false with a fact": ("x0 - x1 + 1/10", QUADRANT, (), -1, 1),
     "false constant": ("c0 - 3141/1000", (), (PI,), -1, 1),
+    "false where a root begins": ("r0 - 2/5*x0 - 3/10", (), (HALF,), -1, 1),
     "false root": ("999/1000*r0 - x0", (), (NORM,), -1, 1),
 }
 

@@ -245,14 +245,26 @@ class _Root:
         return self._scale[0][0], self._scale[1][0]
 
     def slopes(self, table: Interval) -> dict[int, Interval]:
-        """``∂r/∂v = ∂f/∂v / (k r^(k − 1))`` by the row of v; unbounded where r may be 0."""
+        """``∂r/∂v = ∂f/∂v / (k r^(k − 1))`` by the row of v; unbounded where r may be 0.
+
+        A path need not be convex, so that what lies between two of its points may have no root.
+        There r counts as 0, as in `root`, and so does its slope.
+        """
         low, high = self._of.at(*table)
+        none = low[0] < 0
         low, high = floored(times((low, high), self._scale), SMALL)
         under = power((table[0][self.row], table[1][self.row]), self._degree - 1)
         k = np.full(under[0].shape, float(self._degree))
         below = times(under, (k, k))
         below = np.maximum(below[0], 0.0), below[1]
-        return {row: quotient((low[i], high[i]), below) for i, row in enumerate(self._by, 1)}
+        found = {}
+        for i, row in enumerate(self._by, 1):
+            least, most = quotient((low[i], high[i]), below)
+            found[row] = (
+                np.where(none, np.minimum(least, 0.0), least),
+                np.where(none, np.maximum(most, 0.0), most),
+            )
+        return found
 
 
 def _ends(ranges: Sequence[tuple[Fraction, Fraction]]) -> Interval:
