@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from flint import arb, fmpq, fmpz_mpoly
 
 from rankcheck.algebra.ring import Generator, Ring
-from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, Known, product
+from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, Known, product, raised
 
 __all__ = ["Cell", "Empty", "Fork", "Linked", "Stopped"]
 
@@ -152,7 +152,7 @@ class Cell(Known):
             wanted = sum(
                 bit
                 for bit in (MINUS, NONE, PLUS)
-                if signs & bit and product(rest, _raised(bit, power)) & yes
+                if signs & bit and product(rest, raised(bit, power)) & yes
             )
             self._decide(f, wanted, signs & ~wanted)
             return
@@ -211,15 +211,8 @@ class Cell(Known):
             factor = f.derivative(index)
             if not self.of(factor) & NONE:
                 self._solve(f, factor, index)
-        definite = self._definite(f)
-        if definite is not None:
-            raise Linked(f, definite, self.ring.zero, self.ring.one)
         if self._signs_of_monomials(f) & (MINUS | PLUS) in (MINUS, PLUS):
-            for exponents in f.monoms():  # each monomial is zero
-                for index, power in enumerate(exponents):
-                    if power:
-                        self.ask(self.ring.variables[index], NONE)
-            raise Empty(f)
+            self._all_vanish(f)
         if candidates:
             index = candidates[0][-1]
             factor = f.derivative(index)
@@ -231,15 +224,15 @@ class Cell(Known):
         nonzero = () if factor.is_constant() else self.ring.factor(factor)[1]
         raise Linked(f, index, -rest, factor, tuple(g for g, _ in nonzero))
 
-    def _definite(self, f: fmpz_mpoly) -> int | None:
-        """An entry that is zero where f is: no monomial is negative, and one is a power of it."""
-        if self._signs_of_monomials(f) & (MINUS | PLUS) not in (MINUS, PLUS):
-            return None
-        for exponents in f.monoms():
-            powers = [index for index, power in enumerate(exponents) if power]
-            if len(powers) == 1:
-                return powers[0]
-        return None
+    def _all_vanish(self, f: fmpz_mpoly) -> None:
+        """End a path where monomials of one sign add up to zero: each of them is zero."""
+        occurring = [[i for i, power in enumerate(one) if power] for one in f.monoms()]
+        for indices in occurring:
+            if len(indices) == 1:
+                raise Linked(f, indices[0], self.ring.zero, self.ring.one)
+        for index in (i for indices in occurring for i in indices):
+            self.ask(self.ring.variables[index], NONE)
+        raise Empty(f)
 
     def _signs_of_monomials(self, f: fmpz_mpoly) -> int:
         """The union of the signs of all monomials."""
@@ -248,12 +241,6 @@ class Cell(Known):
             signs = PLUS if coefficient > 0 else MINUS
             for index, power in enumerate(exponents):
                 if power:
-                    signs = product(signs, _raised(self.of_variable(index), int(power)))
+                    signs = product(signs, raised(self.of_variable(index), int(power)))
             union |= signs
         return union
-
-
-def _raised(signs: int, power: int) -> int:
-    if power % 2:
-        return signs
-    return (signs & NONE) | (PLUS if signs & ~NONE & ANY else 0)

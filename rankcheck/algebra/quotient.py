@@ -69,7 +69,7 @@ class Quotient(Formal):
     # Arithmetic.
 
     def __add__(self, other: Any) -> Any:
-        other = self._coerced(other)
+        other = self.coerced(other)
         if not isinstance(other, Quotient):
             return other
         if self.den == other.den:
@@ -82,15 +82,15 @@ class Quotient(Formal):
         return Quotient(self.cell, -self.num, self.den)
 
     def __sub__(self, other: Any) -> Any:
-        other = self._coerced(other)
+        other = self.coerced(other)
         return self + -other if isinstance(other, Quotient) else other
 
     def __rsub__(self, other: Any) -> Any:
-        other = self._coerced(other)
+        other = self.coerced(other)
         return -self + other if isinstance(other, Quotient) else other
 
     def __mul__(self, other: Any) -> Any:
-        other = self._coerced(other)
+        other = self.coerced(other)
         if not isinstance(other, Quotient):
             return other
         return made(self.cell, self.num * other.num, self.den * other.den)
@@ -98,7 +98,7 @@ class Quotient(Formal):
     __rmul__ = __mul__  # type: ignore[assignment]  # as above
 
     def __truediv__(self, other: Any) -> Any:
-        other = self._coerced(other)
+        other = self.coerced(other)
         if not isinstance(other, Quotient):
             return other
         if other._asks(NONE):
@@ -106,7 +106,7 @@ class Quotient(Formal):
         return made(self.cell, self.num * other.den, self.den * other.num)
 
     def __rtruediv__(self, other: Any) -> Any:
-        other = self._coerced(other)
+        other = self.coerced(other)
         return other / self if isinstance(other, Quotient) else other
 
     def __pow__(self, exponent: Any) -> Any:
@@ -115,7 +115,7 @@ class Quotient(Formal):
         power = int(exponent)
         return made(self.cell, self.num**power, self.den**power)
 
-    def _coerced(self, other: Any) -> Any:
+    def coerced(self, other: Any) -> Any:
         """Another number of this path, or the unbounded ball, of which nothing is known."""
         if isinstance(other, Quotient):
             return other

@@ -213,6 +213,7 @@ class _Probe(Source):
         super().__init__((1,))
         self.places: list[_Place] = []
         self.grids: list[tuple[tuple[int, ...], tuple[float, ...]]] = []
+        self.ranges: list[tuple[float, float]] = []
         self.off_grid = False
         self._prefix = prefix
         self._left = most
@@ -238,6 +239,7 @@ class _Probe(Source):
         values = grid_of(low, high, self._grid)
         self.off_grid = self.off_grid or not any(low <= value <= high for value in self._grid)
         self.grids.append((shape, values))
+        self.ranges += [(low, high)] * count
         # In general position, so that a generator that inverts a matrix does not fail.
         share = torch.tensor(
             [(_GOLDEN * (self._left - i)) % 1.0 for i in range(count)], dtype=torch.float64
@@ -272,6 +274,18 @@ def shapes(
     search = _Search(family, Shapes(entries, values))
     with torch.no_grad():
         return search.run(runs)
+
+
+def ranges(family: Instances, shape: ScopeShape) -> list[tuple[float, float]]:
+    """By entry of a shape, the range that it is drawn from.
+
+    Raises:
+        Exception: what the generator raises at numbers in general position.
+    """
+    probe = _Probe(shape.integers, shape.entries, GRID)
+    with torch.no_grad():
+        family(probe)
+    return probe.ranges
 
 
 class _Search:

@@ -313,14 +313,12 @@ class Leaf:
             `outside`: the generator rejects the instances. `empty`: no instance is there, because
             the sign of a fact's polynomial, `of`, is known to be another one, or because of a goal
             that says that −1 is not negative.
-        integers: the sides of relations between integers are compared as they are; so many held.
     """
 
     node: Literal["leaf"] = "leaf"
     outcome: Literal["asserted", "outside", "empty"]
     goals: tuple[Goal, ...] = ()
     of: Polynomial = ""
-    integers: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

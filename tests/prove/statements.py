@@ -150,6 +150,12 @@ def too_sharp_an_exponential(x):
     return leq(2 + Fraction(11, 10) * x[..., 0], 2 * (x[..., 0] / 2).exp())
 
 
+@conjecture("toy.no-relation", instances=numbers())
+def no_relation(x):
+    """A body that returns no relation."""
+    return x.sum(-1) > 0
+
+
 @conjecture("toy.floor", instances=numbers(count=1))
 def floors(x):
     """The integer part is at most the number."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rankcheck.claims.claim import Claim
+from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.variants import mutant
 from rankcheck.instances.scope import ScopeShape, shapes
 from rankcheck.prove.checking.check import check
@@ -120,6 +120,11 @@ def test_operations_without_exact_form_are_named_with_their_line(
     assert isinstance(found, Unproved)
     assert said in found.reason
     assert "statements.py:" in found.place
+
+
+def test_a_body_that_returns_no_relation_is_no_open_path(toys: Toys) -> None:
+    with pytest.raises(ClaimError, match="the body returned a tensor"):
+        attempt(toys("no-relation"))
 
 
 def test_too_many_paths_end_a_shape(toys: Toys) -> None:

@@ -19,23 +19,23 @@ from flint import fmpq, fmpz_mpoly
 import rankcheck.algebra.matrices  # noqa: F401 - gives the numbers their linear algebra
 from rankcheck import balls
 from rankcheck.algebra.cell import Cell, Empty, Linked
-from rankcheck.algebra.quotient import on
+from rankcheck.algebra.quotient import Quotient, on
 from rankcheck.algebra.ring import Ring
 from rankcheck.algebra.signs import NONE, PLUS, signs_text
 from rankcheck.balls import BallArray, NoBallForm, Undecided
-from rankcheck.claims.claim import Claim
+from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.existence import ThereIs
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.errors import short_of_memory
-from rankcheck.instances.scope import ScopeShape
+from rankcheck.instances.scope import ScopeShape, ranges
 from rankcheck.instances.source import Instances, Rejected
 from rankcheck.prove.boxes.boxes import boxes
-from rankcheck.prove.exact.faces import Plane, as_facts, cell_number, excepted, implied, stated
+from rankcheck.prove.exact.faces import Plane, as_facts, excepted, implied, stated
 from rankcheck.prove.exact.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
 from rankcheck.prove.exact.lemmas import Lemmas
 from rankcheck.prove.exact.linear import emptiness
-from rankcheck.prove.exact.source import VariableSource, bounds_of, box_of, is_bounded, ranges_of
+from rankcheck.prove.exact.source import VariableSource, bounds_of, box_of, is_bounded
 from rankcheck.prove.exact.tree import Growing, place, reason
 from rankcheck.prove.proof import (
     Certificate,
@@ -166,7 +166,7 @@ class _Search:
     def _read_ranges(self) -> None:
         """The range of each entry. With slack all of them are hypotheses."""
         on_boxes = self.settings.slack is not None
-        drawn = ranges_of(self.family, self.shape)
+        drawn = ranges(self.family, self.shape)
         for index, (name, (low, high)) in enumerate(zip(self.ring.names, drawn, strict=False)):
             ends = box_of(low, high) if on_boxes else bounds_of(low, high)
             bounded = on_boxes or is_bounded(low, high)
@@ -200,7 +200,7 @@ class _Search:
 
     def _grown(self, plane: Plane) -> tuple[Node, ...] | Unproved | None:
         """The tree of a face, depth first; None if a path is not what it was before."""
-        ranges = self._ranges(plane)
+        inside = self._ranges(plane)
         known, outside = implied(self.ring, plane, self._facts(plane), self.ranges)
         if outside is not None:  # no instance of it is in the ranges
             self.paths += 1
@@ -209,7 +209,7 @@ class _Search:
         while growing.waiting:
             script = growing.waiting.pop()
             self._check_budget()
-            cell = Cell(self.ring, known, script, ranges)
+            cell = Cell(self.ring, known, script, inside)
             cell.look = self._exclude
             end = self._path(cell, plane)
             self.paths += 1
@@ -262,6 +262,8 @@ class _Search:
             return Leaf(outcome="empty", goals=(excluded.args[0],))
         except Linked as link:
             return self._link(plane, link)
+        except ClaimError:
+            raise
         except (NoBallForm, Undecided, ArithmeticError, torch.linalg.LinAlgError) as error:
             return self._open(reason(error), error)
         except (NotImplementedError, TypeError, RuntimeError, ValueError, IndexError) as error:
@@ -344,9 +346,10 @@ class _Search:
         self, cell: Cell, kind: str, lhs: Any, rhs: Any
     ) -> tuple[Goal | None, fmpz_mpoly | None]:
         """The goal of a relation between two numbers, and its polynomial."""
-        left, right = cell_number(cell, lhs), cell_number(cell, rhs)
-        if left is None or right is None:
-            return None, None
+        one = Quotient(cell, self.ring.one, self.ring.one)
+        left, right = one.coerced(lhs), one.coerced(rhs)
+        if not (isinstance(left, Quotient) and isinstance(right, Quotient)):
+            return None, None  # a ball without bounds
         slack = fmpq(0)
         if self.settings.slack is not None and kind == "leq":
             slack = fmpq(self.settings.slack.numerator, self.settings.slack.denominator)
@@ -358,7 +361,7 @@ class _Search:
         found: Certificate | None = None
         if slack:  # where boxes end soon, squares need not be looked for
             found = certificate(cell, p, WANTED[kind], replace(self.ways, squares=False))
-            found = found or self._on_boxes(cell, p, strict=kind == "lt")
+            found = found or self._on_boxes(cell, p)
         if found is None:
             found = certificate(cell, p, WANTED[kind], self.ways)
         if found is None:
@@ -376,10 +379,10 @@ class _Search:
             p,
         )
 
-    def _on_boxes(self, cell: Cell, p: fmpz_mpoly, *, strict: bool) -> Certificate | None:
+    def _on_boxes(self, cell: Cell, p: fmpz_mpoly) -> Certificate | None:
         left = max(self.settings.seconds - self.seconds, 0.0) * SHARE
         covering = boxes(
-            str(p), facts(cell), definitions(cell), self.box, strict=strict, seconds=left
+            str(p), facts(cell), definitions(cell), self.box, strict=False, seconds=left
         )
         self.boxes = self.boxes or covering.certificate is not None
         self.covering = covering.reason

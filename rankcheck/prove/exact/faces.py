@@ -14,7 +14,7 @@ from rankcheck.algebra.ring import Ring
 from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, flipped, signs_text
 from rankcheck.prove.proof import Face, Fact, Open, Polynomial, Ratio, Substitution
 
-__all__ = ["Plane", "as_facts", "cell_number", "excepted", "implied", "stated"]
+__all__ = ["Plane", "as_facts", "excepted", "implied", "stated"]
 
 NONZERO = MINUS | PLUS
 
@@ -218,19 +218,3 @@ def _range_facts(ring: Ring, index: int, low: fmpq, high: fmpq) -> dict[str, int
 def as_facts(known: dict[str, int]) -> tuple[Fact, ...]:
     """Facts as a proof has them."""
     return tuple(Fact(of=text, signs=signs_text(signs)) for text, signs in known.items())
-
-
-def ratio(cell: Cell, value: Any) -> Ratio | None:
-    """A side of a relation as a proof has it; None for a ball without bounds."""
-    if isinstance(value, fmpq):
-        return Ratio(num=str(value.p), den=str(value.q))
-    number = cell_number(cell, value)
-    return None if number is None else Ratio(num=str(number.num), den=str(number.den))
-
-
-def cell_number(cell: Cell, value: Any) -> Any:
-    """A rational, a formal number or a ball as a formal number; None for an unbounded ball."""
-    from rankcheck.algebra.quotient import Quotient
-
-    number = Quotient.of_rational(fmpq(0))._coerced(value)
-    return number if isinstance(number, Quotient) else None

@@ -174,14 +174,14 @@ def _without_log(cell: Cell, p: fmpz_mpoly, signs: int, ways: Ways, depth: int) 
     else:
         return None
     first = certificate(cell, sign * factor, NONNEGATIVE, ways, 0)
+    if first is None:
+        return None
     for power in LOG_POWERS:
         raised = log.of**power
         bound = power * rest * (raised if case == "lower" else 1) + factor * (raised - 1)
         bound = cell.ring.reduced(bound)
         second = certificate(cell, bound, signs, ways, depth - 1)
-        if second is None and ways.squares:
-            second = _by_sums(cell, bound, signs, ways)
-        if first is None or second is None:
+        if second is None:
             continue
         return Unlogged(
             log=log.name,

@@ -255,12 +255,5 @@ def _exactly(
         weights[support[pivot]] = echelon[row, len(support)]
     if any(weight < 0 for weight in weights):
         return None
-    if (
-        strict
-        and goal
-        and not any(
-            w for w, one in zip(weights, sums, strict=True) if w and one.polynomial.is_one()
-        )
-    ):
-        return None
-    return weights
+    constants = (w for w, one in zip(weights, sums, strict=True) if one.polynomial.is_one())
+    return None if strict and goal and not any(constants) else weights

@@ -8,13 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.instances.scope import ScopeShape
-from rankcheck.instances.source import Instances, Source
+from rankcheck.instances.source import Source
 
-__all__ = ["VariableSource", "bounds_of", "box_of", "is_bounded", "ranges_of"]
+__all__ = ["VariableSource", "bounds_of", "box_of", "is_bounded"]
 
 #: A range that reaches as far on both sides is there for floats, and is no hypothesis of a proof.
 FREE = 2.0
@@ -46,14 +45,6 @@ def bounds_of(low: float, high: float) -> tuple[Fraction, Fraction]:
     return outer
 
 
-def ranges_of(family: Instances, shape: ScopeShape) -> list[tuple[float, float]]:
-    """By entry, the range that it is drawn from."""
-    source = _RangeSource(shape)
-    with torch.no_grad():
-        family(source)
-    return source.ranges
-
-
 def box_of(low: float, high: float) -> tuple[Fraction, Fraction]:
     """The part of a range that boxes cover: what of it lies in [-1, 1], else all of it.
 
@@ -63,28 +54,6 @@ def box_of(low: float, high: float) -> tuple[Fraction, Fraction]:
     outer = bounds_of(low, high)
     inside = max(outer[0], Fraction(-1)), min(outer[1], Fraction(1))
     return inside if inside[0] < inside[1] else outer
-
-
-class _RangeSource(Source):
-    """Hands out floats in general position, and notes their ranges."""
-
-    def __init__(self, shape: ScopeShape) -> None:
-        super().__init__((1,))
-        self.ranges: list[tuple[float, float]] = []
-        self._integers = iter(shape.integers)
-
-    def _integer(self, low: int, high: int) -> int:
-        return next(self._integers)
-
-    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        before = len(self.ranges)
-        self.ranges += [(low, high)] * math.prod(shape)
-        places = torch.arange(before, len(self.ranges), dtype=torch.float64)
-        share = (places + 1) * (math.sqrt(5) - 1) / 2 % 1.0
-        return (low + (high - low) * share).reshape((1, *shape))
-
-    def require(self, condition: Any, why: str) -> None:
-        """The instances decide, not the shape."""
 
 
 class VariableSource(Source):

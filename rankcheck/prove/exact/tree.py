@@ -49,41 +49,29 @@ class Growing:
 
     def tree(self) -> tuple[Node, ...]:
         """The nodes of the tree, its root first."""
-        return tree(self._forks, self.ends)
-
-
-def tree(forks: dict[tuple[int, ...], Fork], ends: dict[tuple[int, ...], Node]) -> tuple[Node, ...]:
-    """The nodes of a tree, its root first."""
-    order: list[tuple[int, ...]] = []
-    waiting: list[tuple[int, ...]] = [()]
-    while waiting:
-        prefix = waiting.pop()
-        order.append(prefix)
-        if prefix in forks:
-            waiting += [(*prefix, 1), (*prefix, 0)]
-    number = {prefix: place for place, prefix in enumerate(order)}
-    nodes: list[Node] = []
-    for prefix in order:
-        fork = forks.get(prefix)
-        if fork is None:
-            nodes.append(ends[prefix])
-            continue
-        first, second = fork.options
-        missing = ANY & ~(first | second)  # signs that the polynomial cannot have
-        if second == NONE and missing in (MINUS, PLUS):
-            second |= missing
-        else:
-            first |= missing
-        nodes.append(
-            Split(
-                of=str(fork.of),
-                branches=(
-                    Branch(signs=signs_text(first), to=number[(*prefix, 0)]),
-                    Branch(signs=signs_text(second), to=number[(*prefix, 1)]),
-                ),
-            )
+        order = sorted([*self._forks, *self.ends])  # a prefix stands before what it begins
+        number = {prefix: place for place, prefix in enumerate(order)}
+        return tuple(
+            _split(self._forks[prefix], number[*prefix, 0], number[*prefix, 1])
+            if prefix in self._forks
+            else self.ends[prefix]
+            for prefix in order
         )
-    return tuple(nodes)
+
+
+def _split(fork: Fork, *to: int) -> Split:
+    """A fork as a proof has it; signs that its polynomial cannot have go with either branch."""
+    first, second = fork.options
+    missing = ANY & ~(first | second)
+    if second == NONE and missing in (MINUS, PLUS):
+        second |= missing
+    else:
+        first |= missing
+    branches = zip((first, second), to, strict=True)
+    return Split(
+        of=str(fork.of),
+        branches=tuple(Branch(signs=signs_text(signs), to=place) for signs, place in branches),
+    )
 
 
 def reason(error: Exception) -> str:
