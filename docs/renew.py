@@ -22,6 +22,7 @@ import pictures  # noqa: E402
 import proved  # noqa: E402
 import records  # noqa: E402
 import sharpening  # noqa: E402
+import statements  # noqa: E402
 import theory  # noqa: E402
 
 from benchmarks import breaks  # noqa: E402
@@ -40,6 +41,7 @@ def pages() -> dict[str, str]:
         "generators.md": generators.page((FOLDER / "generators.md").read_text(encoding="utf-8")),
         "proved.md": proved.page(entries),
         "records.md": records.page(entries),
+        **statements.pages(entries),
         "oracles.md": test_oracles.table(),
         "breaks.md": breaks.page(),
         **{f"theory/{name}": text for name, text in theory.files().items()},
@@ -52,7 +54,9 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+        path = FOLDER / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     return experiments.main() or (pictures.main() or sharpening.main() if arguments else 0)
 
 

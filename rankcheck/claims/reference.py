@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: The key of statements that no document has.
+OWN = "rankcheck"
+
 
 @dataclass(frozen=True)
 class Document:
@@ -47,7 +50,7 @@ DOCUMENTS: dict[str, Document] = {
             "10 May 2019, after A. Daniely's paper of the same title, COLT 2017",
         ),
         Document(
-            "rankcheck",
+            OWN,
             "The rankcheck developers",
             "Statements first written down here",
             "this project",
