@@ -19,6 +19,7 @@ from rankcheck.experiments.base import Experiment, Finding
 from rankcheck.experiments.known import NAMES, experiment
 from rankcheck.experiments.records import RECORDED, recorded
 from rankcheck.experiments.result import Result, Run
+from rankcheck.experiments.statistics import seeds_in_words
 from rankcheck.report.charts.experiments import figures
 from rankcheck.report.charts.experiments.drawing import written
 from rankcheck.report.experiments import AGREES
@@ -78,13 +79,15 @@ def table(shown: Iterable[tuple[Experiment, Result]]) -> str:
             _cell(made.place),
             _cell(made.title),
             f"{found.count(True)} of {printed}",
+            seeds_in_words(result.pilot),
+            seeds_in_words(run.seed for run in result.runs),
             _time(result.seconds),
         )
         lines.append(_row(row))
         pages.append(f"experiments/{made.name}")
     if not lines:
         return "None is recorded.\n"
-    head = ("experiment", "where", "what comes out", "as printed", "scale `small`")
+    head = ("experiment", "where", "what comes out", "as printed", "pilot", "test", "scale `small`")
     tree = ["```{toctree}", ":hidden:", "", *pages, "```"]
     return "\n".join([_row(head), _row(["---"] * len(head)), *lines, "", *tree]) + "\n"
 
@@ -105,6 +108,12 @@ def record(result: Result) -> Iterator[str]:
     """Where the numbers come from."""
     versions = ", ".join(f"{name} {number}" for name, number in result.versions.items())
     yield f"```\n{result.command}\n```\n"
+    if result.pilot:
+        yield (
+            f"Settings and thresholds were fixed on the pilot, runs with the seeds "
+            f"{seeds_in_words(result.pilot)}; everything on this page is of the test, the seeds "
+            f"{seeds_in_words(run.seed for run in result.runs)}, which are none of these.\n"
+        )
     yield (
         f"{len(result.runs)} networks, trained on {result.made} ({result.device}, "
         f"{_time(result.seconds)} of one core; {versions}). The record is "

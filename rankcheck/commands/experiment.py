@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankcheck.commands.arguments import add_seed, add_workers
+from rankcheck.commands.arguments import add_workers
 from rankcheck.errors import InputError
 from rankcheck.experiments.base import SCALES
 from rankcheck.experiments.known import NAMES, experiment
@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     name: Any = parser.add_argument("name", metavar="NAME", nargs="?", help="none: list them")
     name.completer = _names
     parser.add_argument("--scale", choices=SCALES, default="small", help="the size (default small)")
-    add_seed(parser)
+    parser.add_argument(
+        "--seed", metavar="N", type=int, help="default: that of the record; smaller ones are pilots"
+    )
     parser.add_argument("--device", default="cpu", help="of the training: cpu (default) or cuda")
     add_workers(parser, "processes (default: cores, or parts if fewer)", default=None)
     parser.add_argument("--out", metavar="DIR", type=Path, help=f"default {FOLDER}/NAME-SCALE-SEED")
@@ -57,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if args.name is None:
         return _list()
     made = experiment(args.name)
+    args.seed = made.pilots if args.seed is None else args.seed
     from rankcheck.experiments.run import PartError, planned, run_experiment
     from rankcheck.terminal.experiment import ExperimentDisplay, lines
     from rankcheck.verification.run import default_workers
@@ -184,7 +187,8 @@ def _costs(name: str) -> dict[str, str]:
 
     costs: dict[str, str] = {}
     for scale in SCALES:
-        parts = planned(experiment(name), scale, 0)
+        made = experiment(name)
+        parts = planned(made, scale, made.pilots)
         networks = sum(len(part.seeds) for part in parts)
         costs[scale] = f"{networks} networks in {len(parts)} parts"
     if (RECORDED / f"{name}.json").exists():

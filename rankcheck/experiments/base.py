@@ -109,15 +109,25 @@ class Experiment(ABC):
         name: that of its claim.
         title: in plain text.
         place: document and figure, in words.
+        pilots: the seeds below this one are pilots: what is free in the experiment and in its
+            claim, such as steps and thresholds, was fixed on their runs, which therefore test
+            nothing. It is the seed of the record. Whoever fixes anything anew on a record makes
+            that a pilot, too.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     place: ClassVar[str]
+    pilots: ClassVar[int] = 1
 
     @abstractmethod
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         """What is trained. Seeds of runs derive from `seed`; another one shares none of them."""
+
+    def pilot_seeds(self) -> tuple[int, ...]:
+        """The seeds of the runs of the pilots, at scale `small`."""
+        parts = [part for seed in range(self.pilots) for part in self.parts("small", seed)]
+        return tuple(sorted({seed for part in parts for seed in part.seeds}))
 
     @abstractmethod
     def run(self, part: Part, place: Place) -> Sequence[Run]:

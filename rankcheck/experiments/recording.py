@@ -52,6 +52,9 @@ class RecordedExperiment:
     ) -> Iterator[Provenance]:
         """Make the experiment again, scale small; inside, claims evaluate the new result.
 
+        The seed 0 makes the record again: seeds of the experiment are counted from there, behind
+        the pilots.
+
         The folder keeps parts, networks and the result under the name of the experiment. The
         finished parts of one that was interrupted are used, if the code and the versions are still
         the same; one that had ended is made anew.
@@ -62,8 +65,10 @@ class RecordedExperiment:
             ArithmeticError, RuntimeError: if a training diverges.
         """
         record = current(self.name)
+        made_of = experiment(self.name)
+        seed += made_of.pilots
         place = folder / f"{self.name}-seed-{seed}"
-        shares = {part.name: 0.0 for part in experiment(self.name).parts("small", seed)}
+        shares = {part.name: 0.0 for part in made_of.parts("small", seed)}
 
         def of_part(part: str, share: float, words: str) -> None:
             shares[part] = share
@@ -111,16 +116,23 @@ def _same(record: Result, made: Result) -> int:
 def faults(result: Result) -> list[str]:
     """Sentences that say why the experiment, as it is now, would not have made this result.
 
-    The runs have the parts, settings and seeds of `Experiment.parts`, and their audits found no
-    theorem that fails.
+    The runs have the parts, settings and seeds of `Experiment.parts`, none is of the pilot, and
+    their audits found no theorem that fails.
     """
-    parts = experiment(result.experiment).parts("small", result.seed)
+    made = experiment(result.experiment)
+    parts = made.parts("small", result.seed)
     scale = "" if result.scale == "small" else f"it is of the scale {result.scale}, not small"
+    pilot = "" if result.pilot == made.pilot_seeds() else "its pilot had other seeds"
     reasons = [
         f"{why}; `{result.command}` makes it anew"
-        for why in (scale, misfit(result.runs, parts))
-        if why
+        for why in (scale, misfit(result.runs, parts), pilot)
+        if why and result.seed >= made.pilots
     ]
+    if result.seed < made.pilots:
+        reasons.append(
+            f"the seed {result.seed} is that of a pilot, on whose runs thresholds were fixed; a "
+            f"claim is tested on the seed {made.pilots} or a larger one"
+        )
     for run in result.runs:
         if run.audit is not None and run.audit.failing:
             reasons.append(

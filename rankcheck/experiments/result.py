@@ -75,6 +75,8 @@ class Result:
         versions: of Python and the packages.
         seconds: of processor time, over all parts.
         made: the date, as a text YYYY-MM-DD.
+        pilot: the seeds of the runs, other ones, on which settings and thresholds were fixed; none
+            if this is itself a pilot.
     """
 
     experiment: str
@@ -86,6 +88,7 @@ class Result:
     seconds: float
     made: str
     runs: tuple[Run, ...]
+    pilot: tuple[int, ...] = ()
 
     def where(self, **settings: Any) -> tuple[Run, ...]:
         """The runs with these settings."""

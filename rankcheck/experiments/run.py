@@ -43,7 +43,7 @@ def planned(made: Experiment, scale: Scale, seed: int) -> tuple[Part, ...]:
 
     Raises:
         InputError: if there is no such scale, or no such seed.
-        ValueError: if two parts have one name.
+        ValueError: if two parts have one name, or a run of a test is one of the pilot.
     """
     if scale not in SCALES:
         raise InputError(f"there is no scale {scale!r}; a scale is one of {', '.join(SCALES)}")
@@ -53,6 +53,13 @@ def planned(made: Experiment, scale: Scale, seed: int) -> tuple[Part, ...]:
     # Files are named after parts, and some file systems ignore case.
     if len({part.name.lower() for part in parts}) < len(parts):
         raise ValueError(f"two parts of {made.name} have one name; the names of parts differ")
+    if seed >= made.pilots:
+        own = {each for part in parts for each in part.seeds}
+        if both := own & set(made.pilot_seeds()):
+            raise ValueError(
+                f"the run of {made.name} with seed {min(both)} is one of its pilot; no run is "
+                "both of the pilot, on which thresholds are fixed, and of a test"
+            )
     return parts
 
 
@@ -127,6 +134,7 @@ def run_experiment(
         seconds=sum(done[part.name].seconds for part in parts),
         made=datetime.datetime.now(datetime.UTC).date().isoformat(),
         runs=tuple(run for part in parts for run in done[part.name].runs),
+        pilot=made.pilot_seeds() if seed >= made.pilots else (),
     )
     if place is not None:
         place.keep_result(result)

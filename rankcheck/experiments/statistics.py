@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-__all__ = ["LEVEL", "sign_test", "span", "spread", "tally"]
+__all__ = ["LEVEL", "seeds_in_words", "sign_test", "span", "spread", "tally"]
 
 #: The level of all claims about experiments.
 LEVEL = 0.05
@@ -35,6 +35,21 @@ def sign_test(successes: int, runs: int) -> float:
     from scipy.special import bdtrc  # scipy.stats would take a second to import
 
     return float(bdtrc(successes - 1, runs, 0.5))
+
+
+def seeds_in_words(seeds: Iterable[int]) -> str:
+    """Seeds, in ranges of successive ones.
+
+    >>> seeds_in_words([3, 1, 2, 7]), seeds_in_words([])
+    ('1 to 3, 7', 'none')
+    """
+    ranges: list[list[int]] = []
+    for seed in sorted(set(seeds)):
+        if ranges and seed == ranges[-1][-1] + 1:
+            ranges[-1].append(seed)
+        else:
+            ranges.append([seed])
+    return ", ".join(span([each[0], each[-1]]) for each in ranges) or "none"
 
 
 def span(values: Sequence[float], digits: int = 2) -> str:

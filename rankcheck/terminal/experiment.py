@@ -122,6 +122,11 @@ def lines(
         f"scale {result.scale}, seed {result.seed}, {result.device}: {len(result.runs)} networks, "
         f"{duration(result.seconds)} of processor time, {result.made}",
     ]
+    if result.seed < made.pilots:
+        paragraphs.append(
+            f"seed {result.seed} is a pilot: settings and thresholds were fixed on its runs, and "
+            "no claim is tested on them"
+        )
     if result.scale == "tiny":
         paragraphs.append("scale tiny shows that everything runs; it trains too little to say more")
     block = [line for text in paragraphs for line in wrapped(text, width)]

@@ -16,7 +16,8 @@ class Coins(Experiment):
     """Five fair coins and five bent ones; the bent ones show tails.
 
     Attributes:
-        heads: by seed of the experiment, how many of the fair coins show heads; else all.
+        heads: by seed of the experiment, 1 for the record and 0 for the pilot, how many of the
+            fair coins show heads; else all.
         sides: a setting.
         failing: the theorems that audits say to fail.
         error: raised in place of the first part.
@@ -79,6 +80,6 @@ def install(folder, patch):
 def write_record(folder):
     """Make the record; returns its path."""
     path = folder / f"{NAME}.json"
-    path.write_text(run_experiment(NAME, "small").to_text(), encoding="utf-8")
+    path.write_text(run_experiment(NAME, "small", seed=1).to_text(), encoding="utf-8")
     records.recorded.cache_clear()
     return path

@@ -97,8 +97,8 @@ def test_the_record_is_evaluated_once(claim, verify, coins, profile):
 def test_a_row_says_where_the_runs_come_from(claim, verify, coins):
     row = verify(claim())
     record = recorded(NAME)
-    assert row.recorded.command == "rankcheck experiment t.coins --scale small --seed 0"
-    assert (row.recorded.seed, row.recorded.device, row.recorded.runs) == (0, "cpu", 10)
+    assert row.recorded.command == "rankcheck experiment t.coins --scale small --seed 1"
+    assert (row.recorded.seed, row.recorded.device, row.recorded.runs) == (1, "cpu", 10)
     assert row.recorded.versions["torch"] == torch.__version__
     assert (row.recorded.made, row.recorded.seconds) == (record.made, record.seconds)
     assert row.recorded.file.endswith("recorded/t.coins.json")
@@ -110,7 +110,7 @@ def test_a_row_says_where_the_runs_come_from(claim, verify, coins):
 
 
 def test_a_claim_that_the_record_does_not_bear_out_has_failed(claim, verify, coins, record):
-    coins.heads = {0: 4}
+    coins.heads = {1: 4}
     record()
     coins.made.clear()
     for profile in ("quick", "deep"):
@@ -122,7 +122,7 @@ def test_a_claim_that_the_record_does_not_bear_out_has_failed(claim, verify, coi
         assert coins.made == []
 
 
-def test_deep_makes_the_record_again_with_its_seed(claim, verify, coins):
+def test_deep_makes_the_record_again_with_seed_0(claim, verify, coins):
     shares: list[float] = []
     row = verify(claim(), "deep", progress=shares.append)
     assert (row.verdict, coins.made) == ("holds", ["fair", "bent"])
@@ -136,13 +136,13 @@ def test_deep_makes_the_record_again_with_its_seed(claim, verify, coins):
 
 
 def test_a_claim_that_holds_on_the_record_alone_has_failed(claim, verify, coins, tmp_path):
-    coins.heads = {2: 3}
+    coins.heads = {3: 3}
     row = verify(claim(), "deep", 2)
     assert (row.verdict, row.expected) == ("failed", False)
     [message] = row.messages
     first, *lines = message.splitlines()
     assert first == AGAIN
-    result = tmp_path / "left" / "remade" / "t.coins-seed-2" / "result.json"
+    result = tmp_path / "left" / "remade" / "t.coins-seed-3" / "result.json"
     assert lines == [
         f"  recorded: {row.recorded.command}, 10 runs, {row.recorded.made}",
         "    heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",
@@ -150,7 +150,7 @@ def test_a_claim_that_holds_on_the_record_alone_has_failed(claim, verify, coins,
         "    heads: 3 of 5 runs, p = 0.5 > 0.05",
         f"  the new result: {result}",
     ]
-    assert json.loads(result.read_text())["seed"] == 2
+    assert json.loads(result.read_text())["seed"] == 3
     assert current(NAME) is recorded(NAME)
 
 
@@ -187,7 +187,7 @@ def test_an_interrupted_experiment_goes_on(claim, verify, coins):
 
 @pytest.mark.parametrize("file", ["mine.txt", "run.json"])
 def test_a_folder_of_somebody_else_is_left_alone(claim, verify, tmp_path, file):
-    place = tmp_path / "left" / "remade" / "t.coins-seed-1"
+    place = tmp_path / "left" / "remade" / "t.coins-seed-2"
     place.mkdir(parents=True)
     (place / file).write_text("mine")
     row = verify(claim(), "deep", 1)
@@ -272,7 +272,7 @@ def test_a_setting_that_has_changed_since_the_record(claim, verify, coins):
     assert row.verdict == "failed"
     assert row.messages == (
         "t.made-up failed: the result of t.coins does not fit: the setting sides of fair was 2 and "
-        "is now 3; `rankcheck experiment t.coins --scale small --seed 0` makes it anew",
+        "is now 3; `rankcheck experiment t.coins --scale small --seed 1` makes it anew",
     )
 
 
@@ -281,22 +281,42 @@ def test_what_is_no_result_of_the_experiment_is_said(coins):
     first, *others = record.runs
     more = replace(first, settings={**first.settings, "width": 4})
     for change, said in (
-        ({"runs": tuple(others)}, "no run of fair with seed 0"),
-        ({"runs": (*record.runs, first)}, "a run too many of fair with seed 0"),
-        ({"runs": (replace(first, seed=77), *others)}, "no run of fair with seed 0"),
+        ({"runs": tuple(others)}, "no run of fair with seed 100"),
+        ({"runs": (*record.runs, first)}, "a run too many of fair with seed 100"),
+        ({"runs": (replace(first, seed=77), *others)}, "no run of fair with seed 100"),
         ({"runs": (more, *others)}, "the setting width of fair was 4 and is now None"),
         ({"scale": "tiny"}, "of the scale tiny"),
+        ({"pilot": (0, 1)}, "its pilot had other seeds"),
     ):
         [fault] = faults(replace(record, **change))
         assert said in fault
+
+
+def test_no_claim_is_tested_on_its_pilot(claim, verify, coins):
+    """Thresholds are fixed on the runs of seed 0; the record has others, and names these."""
+    assert recorded(NAME).pilot == tuple(range(5))
+    assert verify(claim()).verdict == "holds"
+    pilot = run_experiment(NAME, "small", seed=0)
+    assert pilot.pilot == ()
+    with using(pilot):
+        row = verify(claim())
+    assert row.verdict == "failed"
+    assert "the seed 0 is that of a pilot" in row.messages[0]
+
+
+def test_a_run_is_not_both_of_the_pilot_and_of_a_test(coins):
+    parts = coins.parts
+    coins.parts = lambda scale, seed: parts(scale, 0)
+    with pytest.raises(ValueError, match="seed 0 is one of its pilot"):
+        run_experiment(NAME, "small", seed=1)
 
 
 def test_a_theorem_that_fails_on_a_trained_network_is_said(claim, verify, coins):
     coins.failing = ("rank.sandwich",)
     row = verify(claim(), "deep")
     assert row.verdict == "failed"
-    assert "the audit of fair with seed 0 says that rank.sandwich fails" in row.messages[0]
-    with using(run_experiment(NAME, "small")):
+    assert "the audit of fair with seed 100 says that rank.sandwich fails" in row.messages[0]
+    with using(run_experiment(NAME, "small", seed=1)):
         assert "rank.sandwich" in verify(claim()).messages[0]
 
 
@@ -308,7 +328,7 @@ def test_what_is_evaluated_in_place_of_the_record_is_named_so(claim, verify, rec
         assert (row.recorded.seed, row.recorded.file) == (4, "")
         record().unlink()
         recorded.cache_clear()
-        assert verify(claim(), "deep", 4).remade.same == 9
+        assert verify(claim(), "deep", 3).remade.same == 9
 
 
 def test_runs_are_shown_in_a_few_words():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rankcheck.experiments.known import NAMES
+from rankcheck.experiments.known import NAMES, experiment
 from rankcheck.experiments.recording import RecordedExperiment, faults
 from rankcheck.experiments.records import RECORDED, recorded
 from rankcheck.experiments.run import command_line
@@ -19,8 +19,10 @@ def test_every_experiment_has_a_record_and_every_record_an_experiment():
 def test_a_record_is_that_of_the_experiment_as_it_is_now(name):
     """Names, settings and seeds of its parts are the present ones, and no theorem fails."""
     result = recorded(name)
-    assert (result.experiment, result.scale, result.seed) == (name, "small", 0)
-    assert result.command == command_line(name, "small", 0)
+    seed = experiment(name).pilots
+    assert (result.experiment, result.scale, result.seed) == (name, "small", seed)
+    assert result.command == command_line(name, "small", seed)
+    assert not {run.seed for run in result.runs} & set(result.pilot)
     assert faults(result) == []
 
 

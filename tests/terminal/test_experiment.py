@@ -127,6 +127,10 @@ def test_the_result_beside_the_printed_one():
     differences = "differences from the document's experiment:"
     assert found[-4:-1] == [differences, "- There is no document.", ""]
     assert "6 hold where they apply" in found[-1]
+    assert not any("is a pilot" in line for line in found)
+    toy = Toy()
+    toy.pilots = 4
+    assert any("seed 3 is a pilot" in line for line in lines(toy, made(), []))
     tiny = lines(Toy(), replace(made(), scale="tiny"), [])
     assert any("trains too little" in line for line in tiny)
     assert not any(line.startswith("quantity") for line in tiny)

@@ -143,6 +143,7 @@ class Autoencoders(Experiment):
     name = "rank.figure-3"
     title = "Deep autoencoders project random inputs to their data"
     place = "rank, Figure 3, Section 5 and Appendix F"
+    pilots = 0  # what was chosen was chosen on the record
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         """The images first: without scikit-learn nothing is trained in vain."""

@@ -64,6 +64,7 @@ class FourClasses(Experiment):
     name = "rank.figure-2"
     title = "Four classes in the plane"
     place = "rank, Figure 2"
+    pilots = 0  # what was chosen was chosen on the record
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         sizes: dict[Scale, dict[str, int]] = {

@@ -112,6 +112,7 @@ class NormAgainstDepth(Experiment):
     name = "bottleneck.figure-1"
     title = "Over ranges of depths the parameter norm is affine, with the rank as its slope"
     place = "Figure 1 and Appendix E of `bottleneck`"
+    pilots = 0  # what was chosen was chosen on the record
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         first = APART * seed
