@@ -58,7 +58,7 @@ CLAIMS = (
     "bottleneck.regularity-bound",
     "linear.depth-separation",
     "linear.phi-closed-form",
-    "linear.rescaling-as-printed",
+    "linear.rescaling",
     "rank.jacobian-bounds-cost",
     "rank.limit-is-bottleneck-rank",
     "rank.relu-from-leaky",

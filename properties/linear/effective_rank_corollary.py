@@ -106,6 +106,8 @@ def spectra_within_the_budget(source: Source):
         "the minimum over s, not only s = r": "R_2(f*) bounds J_s(D) for s ≥ r only, and there the bound "
         "s^{(L−2)/(L−1)} (J/ε)^{2/(L−1)} does not decrease with s",
         "singular values at least ε, not above ε": "in the certificate all three are above ε",
+        "the root in 1 + 1/√r is a fault of the conversion": "then the slide has 1 + 1/r, which follows from "
+        "the theorem, and nothing is wrong with it; the text at hand has √r at both places of the condition",
     },
     result="open: the corollary is about minimal interpolants. Up to depth 13 it holds as printed, for "
     "another reason (linear.printed-budget-to-depth-13). From depth 14 on some functions within the "

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Erratum, bound, leq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
 from rankcheck.scalars import pi, scalar, square_root
@@ -70,6 +70,11 @@ def points_too_far(source: Source):
         "the density": "√2 e times the bound at d = 2, and more in other dimensions; "
         "separation.density-lower-bound-sharp has the constants",
     },
+    errata=Erratum(
+        printed="“∫ f(x) dμ_d(x) ≥ (√d/(2eπ)) ∫_{−1/√d}^{1/√d} f(x) dx ≥ (1/(2eπ)) ∫_{−1}^1 f(t/√d) dt”",
+        right="For f ≥ 0, such as the square for which it is used; the second ≥ is an equation.",
+        survives="All of it.",
+    ),
 )
 def test_density_lower_bound(d, u, *, exponent=1, above=Fraction(1, 2), constant=1, times=1):
     r"""The density of $\mu_d$ is at least $\sqrt d/(2e\pi)$ on $|t| \le 1/\sqrt d$, in every dimension.

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import construction, eq, leq, paper
+from rankcheck import Erratum, construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
@@ -102,6 +102,13 @@ def with_large_weights(f, d, inner_cells, outer_cells, radius):
         "the second width": "cells of twice the length on the slides need half the units",
     },
     witness=depth_three,
+    errata=Erratum(
+        printed="“W_1, W′_1 ∈ [−B, B]^{r×d}, W_2 ∈ [−B, B]^{r×r}, b_1, b_2 ∈ [−B, B]^r, b_3 ∈ [−B, B]”, for "
+        "the network w_3^T σ(W_2 σ(W_1 x + W′_1 x′ + b_1) + b_2) + b_3",
+        right="w_3 ∈ [−B, B]^r too, as w_2 on the slide before.",
+        survives="All of it: the weights of the construction are bounded, the last ones included.",
+        place="slide: Depth-3 σ-network",
+    ),
 )
 def test_depth_three_network(d, ratio, f, lipschitz, x, other, *, witness=depth_three, share=1):
     r"""A Lipschitz function of the inner product as a network of depth three.

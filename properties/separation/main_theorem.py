@@ -80,7 +80,8 @@ def without_the_factor_two(d, n, alpha, beta):
     errata=(
         Erratum(
             printed="‖F − Σ g_j‖² = ‖P_nF‖ (‖P_nF‖ − 2 Σ‖g_j‖/√N_{d,n})",
-            right="≥ in place of =, which the proof on the next slide gives. F = h_1 and g = L_1 ⊗ L_1 "
+            right="≥ in place of =, which the proof on the next slide gives; the conversion of the text at "
+            "hand may have made the one of the other. F = h_1 and g = L_1 ⊗ L_1 "
             "in d = 3 have 0.845 on the left and −0.155 on the right.",
             survives="The theorem as it is used: the conclusion needs the lower bound only.",
         ),

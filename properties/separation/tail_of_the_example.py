@@ -46,7 +46,7 @@ def one_fifth(like):
     witness=example_tail,
     errata=Erratum(
         printed="P_nF ≥ 1/(5eπ)",
-        right="‖P_nF‖ ≥ 1/(5eπ), which is what the conclusion uses: 1/(50e²π²) is half of its square. "
+        right="‖P_nF‖ ≥ 1/(5eπ), with bars that the conversion of the text at hand may have lost; it is what the conclusion uses: 1/(50e²π²) is half of its square. "
         "Even ‖P_nF‖² is at least 1/(5eπ).",
         survives="The conclusion.",
     ),

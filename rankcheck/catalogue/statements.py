@@ -61,10 +61,16 @@ def statements(folder: Path) -> list[Statement]:
     return list(found.values())
 
 
-def unindexed(entries: Iterable[Entry], index: Sequence[Statement]) -> Iterator[str]:
-    """What of a document's claims and its index does not fit: a sentence each."""
+def unindexed(
+    entries: Iterable[Entry], index: Sequence[Statement], others: Iterable[Entry] = ()
+) -> Iterator[str]:
+    """What of a document's claims and its index does not fit: a sentence each.
+
+    Args:
+        others: claims of other documents, which a statement may name too.
+    """
     entries = list(entries)
-    known = {entry.id for entry in entries}
+    known = {entry.id for entry in (*entries, *others)}
     named = {id_ for statement in index for id_ in statement.claims}
     for statement in index:
         for id_ in statement.claims:

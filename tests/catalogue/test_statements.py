@@ -78,4 +78,4 @@ def test_claims_that_no_statement_names_are_found():
 )
 def test_every_claim_of_a_document_stands_in_its_index(key):
     index = statements(project_folder() / key)
-    assert not list(unindexed(by_document(project())[key], index))
+    assert not list(unindexed(by_document(project())[key], index, project()))
