@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, paper, step
+from rankcheck import Erratum, construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import distortion, excess
 from rankcheck.instances.cones import (
@@ -32,6 +32,11 @@ def one_kernel(depth):
     return (Fraction(1, 2),) * (depth - 1)
 
 
+def printed_shares(depth):
+    """As printed, p K_in + (1 − p) K_out at p = ℓ/L: the ends are exchanged."""
+    return tuple(1 - p for p in interpolated_shares(depth))
+
+
 @construction(
     "bottleneck.linear-on-cone",
     paper("bottleneck", "Thm 3.3"),
@@ -40,13 +45,25 @@ def one_kernel(depth):
     needs={"O_out takes the image into the orthant": images_outside_the_orthant()},
     mutants={
         "one kernel for all layers": {"shares": one_kernel},
+        "the kernels as printed": {"shares": printed_shares},
         "two fifths of the rate": {"rate": Fraction(2, 5)},
     },
-    errata=Erratum(
-        printed="K_out(x,y) = xᵀAᵀAx",
-        right="K_out(x, y) = xᵀAᵀAy",
-        survives="Thm 11.3 and its proof.",
-        place="proof of Thm 11.3",
+    errata=(
+        Erratum(
+            printed="K_out(x,y) = xᵀAᵀAx",
+            right="K_out(x, y) = xᵀAᵀAy",
+            survives="Thm 11.3 and its proof.",
+            place="proof of Thm 11.3",
+        ),
+        Erratum(
+            printed="the interpolation K_p = pK_in + (1-p)K_out ... using the convention B_{L,0} = I_{d_in} "
+            "and B_{L,L} = I_out",
+            right="K_p = (1 − p) K_in + p K_out with p = ℓ/L, as α_0 = x has the kernel K_in, and "
+            "B_{L,L} = A, as W_L = B_{L,L} B_{L,L−1}^+ ends in Ax. The line after it, (ℓ/L) P + (1 − ℓ/L) "
+            "AᵀA, is exchanged likewise; the last sum of the proof, 2 log|A|_+ − 2 log|I|_+, is not.",
+            survives="Thm 11.3 and its proof, with p and 1 − p exchanged.",
+            place="proof of Thm 11.3",
+        ),
     ),
     witness=cone_network,
 )
@@ -58,6 +75,10 @@ def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_sha
     $p = \ell / L$ equals $A$ on $\Omega$ for every slope, and
     $$2 \log |A|_+ \le \|\theta\|^2 - kL
       \le 2 \log |A|_+ + \frac1L \sum_{i \le k} \Bigl( s_i - \frac{1}{s_i} \Bigr)^2.$$
+
+    With $p$ and $1 - p$ exchanged, as printed, the first layers represent $A^T A$ although $\alpha_0 = x$:
+    the inner layers telescope to $-2 \log |A|_+$, and the jumps at the two ends cost about
+    $2 (\|A\|_F^2 - k)$, which a control shows to be too much.
 
     In the limit, with bottleneck.regularity-bound, $R^{(1)}(x \mapsto Ax; \Omega) = 2 \log |A|_+$.
     """
@@ -77,45 +98,6 @@ def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_sha
             label="from above",
         ),
     )
-
-
-def printed_shares(depth):
-    """The kernels of the printed proof, p K_in + (1 − p) K_out: the ends are swapped."""
-    return tuple(1 - p for p in interpolated_shares(depth))
-
-
-@step(
-    "bottleneck.linear-on-cone-as-printed",
-    paper("bottleneck", "proof of Thm 11.3"),
-    instances=linear_maps_on_cones(depth=(2, 8)),
-    errata=Erratum(
-        printed="the interpolation K_p = pK_in + (1-p)K_out ... using the convention B_{L,0} = I_{d_in} "
-        "and B_{L,L} = I_out",
-        right="K_p = (1 - p) K_in + p K_out and B_{L,L} = A. With the printed kernels the first layers "
-        "represent AᵀA although α_0 = x has the kernel of the identity: the sum between the ends "
-        "telescopes to -2 log|A|_+, and the jumps at the two ends cost about 2(‖A‖_F² - k).",
-        survives="Thm 3.3/11.3, by the same proof with p and 1 - p exchanged: bottleneck.linear-on-cone.",
-        weight="step",
-    ),
-    result="stands: with p and 1 - p exchanged the proof gives the theorem, bottleneck.linear-on-cone",
-    readings={
-        "p counts layers from the input": "this is what is tested; print puts p = ℓ/L",
-        "p counts layers from the output": "excluded by K_{p=ℓ/L}(x, y) = xᵀ B_{L,ℓ}ᵀ B_{L,ℓ} y and "
-        "B_{L,0} = I; the line after it repeats (ℓ/L) P + (1 - ℓ/L) AᵀA",
-    },
-    corrected_by="bottleneck.linear-on-cone",
-)
-def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):
-    r"""A linear map costs $kL + 2 \log|A|_+ + O(1/L)$ with the kernels of the printed proof.
-
-    With the kernels $K_p = p P_{\operatorname{Im} A^T} + (1 - p) A^T A$ at $p = \ell / L$ the
-    network has $\|\theta\|^2 = kL + 2 \log |A|_+ + O(1/L)$. Tested with the rate of the corrected
-    construction:
-    $$\|\theta\|^2 - kL \le 2 \log |A|_+ + \frac1L \sum_i (s_i - 1/s_i)^2.$$
-    """
-    net = cone_network(A, V, into, out, printed_shares(L), slope)
-    more = excess(net, V.shape[-1])
-    return leq(more, 2 * log_pseudo_determinant(A) + distortion(A) / L, scale=net.cost())
 
 
 @instances

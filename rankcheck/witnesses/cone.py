@@ -18,7 +18,7 @@ $$2 \log |A|_+ \le \|\theta\|^2 - kL \le
 In print p runs in the other direction, from K_0 = AᵀA; but the kernel of α_0 = x is the identity.
 
 Source: A. Jacot, *Bottleneck structure in learned features*, Theorem 3.3, proof of Theorem 11.
-Used by bottleneck.linear-on-cone, -as-printed and bottleneck.convex-kernels.
+Used by bottleneck.linear-on-cone and bottleneck.convex-kernels.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from .made import STORED, alone, exported, lines_of_code
 #: Scripts of more than fifty lines: many layers, or projections and ranks written out.
 LONG = {
     "bottleneck.growing-norms-as-printed",
-    "bottleneck.linear-on-cone-as-printed",
     "bottleneck.low-dimensional-features-as-printed",
     "bottleneck.weights-near-projections-proof",
     "bottleneck.weights-near-two-sided-projections",
