@@ -69,7 +69,7 @@ def test_the_wheel_works_in_an_empty_directory(wheel, tmp_path):
     assert len(run("list").splitlines()) == len(project())
     place = "rankcheck/_properties/rank/jacobian_bounds_cost.py:"
     assert f"file: {site}/{place}" in run("show", "rank.jacobian-bounds-cost")
-    claims = ("rank.jacobian-bounds-cost", "rank.relu-from-leaky-as-printed")
+    claims = ("rank.jacobian-bounds-cost", "rank.cross-example-as-printed")
     verified = run("verify", *claims, "--workers", "1", "--limit", "0")
     assert "2 claims: 1 hold, 1 refuted by certificate" in verified
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import construction, eq, identity, leq, paper
+from rankcheck import Erratum, construction, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.integer_networks import (
     integer_bijection,
@@ -176,6 +176,14 @@ def the_same_point(phi, points):
     reach=different_ranks,
     witness=inverse,
     effort=0.4,
+    errata=Erratum(
+        printed="By property 4, one has that Rank id = d for the identity id: R^d → R^d. By property (4), one "
+        "has Rank f = Rank(id ∘ f ∘ id) ≤ min{d_in, Rank f, d_out}",
+        right="The second is property 2, on compositions.",
+        survives="Claim 1.",
+        weight="misprint",
+        place="proof of Claim 1",
+    ),
 )
 def test_bijections_keep_the_rank(psi, f, phi, box, *, image=Network.__call__):
     r"""The Jacobian rank does not change under bijections, and is at most either dimension.

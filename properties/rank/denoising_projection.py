@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper
+from rankcheck import Erratum, bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.matrices import positive, semi_orthogonal
@@ -92,6 +92,12 @@ def jacobian_scale(net):
     needs={"rank_BN f = k": of_higher_rank(), "f = id on g(R^k)": not_inverses()},
     mutants={"J² = 2J": {"factor": 2}, "rank k + 1": {"more": 1}},
     witness=autoencoder,
+    errata=Erratum(
+        printed="the learned autoencoder f̂: R^k → R^k fits the data f(x) = x for all x = g(z)",
+        right="f̂: R^d → R^d. The data g(z) lie in R^d, and k is the dimension of the latent space.",
+        survives="The paragraph: only the domain is misprinted.",
+        weight="misprint",
+    ),
 )
 def test_denoising_projection(f, g, z, *, factor=1, more=0):
     r"""At its data the Jacobian of an autoencoder of their rank is a projection.

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import Erratum, Need, bound, eq, identity, leq, paper, refuted
+from rankcheck import Erratum, Need, bound, eq, identity, leq, paper
 from rankcheck.data.kernel_ridge import GAUSSIAN, INVERSE_MULTIQUADRIC, RATIONAL, KernelRidge
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances, seed_of
@@ -75,6 +75,14 @@ def taylor(f, curvature, x, v, change):
         "k' for k'/r": {"jacobian": derivative_for_pull},
     },
     witness=KernelRidge,
+    errata=Erratum(
+        printed="JK(x, X) = (X − x) diag(k′(‖x − X‖)/‖x − X‖), where X − x is the n_0 × N dimension matrix "
+        "with entries (X − x)_{ki} = X_{ki} − x_k",
+        right="x − X: the printed product is the negative of the Jacobian, and its transpose. With one "
+        "input 0, output 1 and k = 1/(1 + r²) the predictor falls at x = 1; by the printed formula it rises.",
+        survives="The rank is the same for both signs, and only the rank is used in the section.",
+        weight="misprint",
+    ),
 )
 def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=KernelRidge.jacobian):
     r"""The Jacobian of kernel ridge regression in closed form.
@@ -263,40 +271,3 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
     shows.
     """
     return eq(rank(f.jacobian(x), jacobian_noise(f, x)), bound(f))
-
-
-@refuted(
-    "rank.kernel-ridge-sign",
-    paper("rank", "App. D"),
-    instances=regressions(),
-    errata=Erratum(
-        printed="JK(x, X) = (X − x) diag(k′(‖x − X‖)/‖x − X‖), where X − x is the n_0 × N dimension matrix "
-        "with entries (X − x)_{ki} = X_{ki} − x_k",
-        right="x − X. The printed formula gives the negative of the Jacobian. With one input 0, output 1 and "
-        "k = 1/(1 + r²) the predictor falls at x = 1; by the printed formula it rises.",
-        survives="The rank is the same for both signs, so the conclusion of the section is not affected.",
-        weight="formula",
-    ),
-    readings={
-        "Jf̂ is d_in × d_out, the transposed Jacobian": "this convention is taken: the product in print has "
-        "this shape. The sign does not depend on it.",
-        "X − x stands for x − X": "its entries are written out, X_{ki} − x_k.",
-        "k′ is the derivative by another variable": "k is a function of the distance alone, and with its "
-        "derivative the gradient of k(‖x − x_i‖) is k′ (x − x_i)/‖x − x_i‖. Minus that is the gradient in "
-        "x_i, which is not the Jacobian of f̂ in x.",
-        "up to sign, as only the rank is used": "the text says that the Jacobian equals this product.",
-    },
-    corrected_by="rank.kernel-ridge-jacobian",
-)
-def test_kernel_ridge_sign(f, curvature, x, v):
-    r"""The Jacobian of kernel ridge regression, with the sign in print.
-
-    $J\hat f(x) = (X - x)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
-    (K + \lambda I)^{-1} Y$, of shape $d_{in} \times d_{out}$. Then
-    $|\hat f(x + tv) - \hat f(x) - t\,v^\top J\hat f(x)| \le
-    \frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output; this is checked.
-    """
-    difference = f.inputs - x.unsqueeze(-2)
-    weights = f.kernel.pull((difference * difference).sum(-1)).unsqueeze(-1)
-    printed = (weights * difference).mT @ f.coefficients
-    return taylor(f, curvature, x, v, (v.unsqueeze(-2) @ printed).squeeze(-2))

@@ -261,6 +261,12 @@ def uncentred(Z):
             survives="The orders of magnitude in print are those of the corrected threshold.",
             place="proof of Prop. 9, upper bound on λ_2",
         ),
+        Erratum(
+            printed="‖Z_ℓᵀZ_ℓ/Ñ‖_op ≤ K − ⌈2K/δ⌉ δ/2 < 0",
+            right="≤ 0: the two are equal where 2K/δ is an integer.",
+            survives="The contradiction, as the norm is at least λ_2 > δ there.",
+            place="proof of Prop. 9, bound on ℓ_0",
+        ),
     ),
     audit="on data: |a| ≤ 1, varying outputs; spectra",
 )

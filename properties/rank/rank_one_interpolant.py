@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
+from rankcheck import Erratum, construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import slope
 from rankcheck.instances.points import distinct_points
@@ -46,6 +46,14 @@ def not_translated(x, y, a):
         "no translation into the positive half-line": {"witness": not_translated},
     },
     witness=rank_one_interpolant,
+    errata=Erratum(
+        printed="there is a depth ⌈log_2(n_0 + 1)⌉ networks which represents g and a depth 2 network which "
+        "represents the function f",
+        right="The second network represents h, with f = h ∘ g.",
+        survives="Prop. 8.",
+        weight="misprint",
+        place="proof of Prop. 8",
+    ),
 )
 def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=rank_one_interpolant):
     r"""Any N points are fitted through $\mathbb R^1$, at cost $1 + C_N/L$ per layer.

@@ -1,8 +1,8 @@
-"""Cor. 1 of `rank`: ReLU as a sum of two leaky units, and the sign in print."""
+"""Cor. 1 of `rank`: ReLU as a sum of two leaky units."""
 
 import torch
 
-from rankcheck import Erratum, eq, identity, paper, refuted
+from rankcheck import Erratum, eq, identity, paper
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.evaluation import leaky
@@ -19,6 +19,16 @@ def slopes_and_points(source: Source):
     paper("rank", "Cor. 1"),
     instances=slopes_and_points(),
     mutants={"the sign as printed": {"sign": -1}},
+    errata=Erratum(
+        printed=r"Notice that for any $a \in (-1, 1)$ $\frac{\sigma(x) - a\sigma(-x)}{1 - a^2} = "
+        r"\max\{0, x\}$",
+        right="The second unit has the factor +a. With −a the sum is (1 + a²)/(1 − a²) at x = 1, or "
+        "1/(1 − a²) if σ is ReLU; with −a it is the formula for the activation of slope −a.",
+        survives="Corollary 1. With +a, doubling the hidden widths turns a ReLU network into one of "
+        "slope a: rank.leaky-representation.",
+        weight="misprint",
+        place="proof of Cor. 1",
+    ),
 )
 def test_relu_from_leaky(a, x, *, sign=1):
     r"""ReLU is a sum of two leaky units.
@@ -27,33 +37,3 @@ def test_relu_from_leaky(a, x, *, sign=1):
     """
     total = leaky(x, a) + sign * a * leaky(-x, a)
     return eq(torch.relu(x), total / (1 - a * a), scale=2 * x.abs() / (1 - a * a))
-
-
-@refuted(
-    "rank.relu-from-leaky-as-printed",
-    paper("rank", "Cor. 1"),
-    instances=slopes_and_points(),
-    errata=Erratum(
-        printed=r"Notice that for any $a \in (-1, 1)$ $\frac{\sigma(x) - a\sigma(-x)}{1 - a^2} = "
-        r"\max\{0, x\}$",
-        right="The second unit has the factor +a: rank.relu-from-leaky. With −a the sum is "
-        "(1 + a²)/(1 − a²) at x = 1. (With −a it is the formula for the activation of slope −a.)",
-        survives="Corollary 1 stands. With +a, doubling the hidden widths turns a ReLU network "
-        "into one of slope a: rank.leaky-representation.",
-        weight="formula",
-    ),
-    readings={
-        "σ is σ_a, the nonlinearity that the sentence is about": "at x = 1 the sum is "
-        "(1 + a²)/(1 − a²), which is 1 for a = 0 only",
-        "σ is ReLU": "at x = 1 the sum is 1/(1 − a²)",
-        "for some a instead of for any": "it is true for a = 0 only, which is ReLU itself; the "
-        "proof needs it for the slope a of a given network",
-    },
-    corrected_by="rank.relu-from-leaky",
-)
-def test_relu_from_leaky_as_printed(a, x):
-    r"""ReLU is a sum of two leaky units, with the sign in the text at hand.
-
-    $\max(0, x) = \frac{\sigma_a(x) - a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$.
-    """
-    return eq(torch.relu(x), (leaky(x, a) - a * leaky(-x, a)) / (1 - a * a))

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Erratum, bound, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.data.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
 from rankcheck.instances.matrices import positive, semi_orthogonal
@@ -95,6 +95,25 @@ def closed(y):
     no_batch="paths through points and linear regions are found one instance at a time",
     no_ball="shortest paths and linear regions are found for float points and weights",
     effort=0.6,
+    errata=(
+        Erratum(
+            printed="TSP(y_1, …, y_N), i.e. the length of the shortest path passing through every points "
+            "y_1, …, y_m […] operator norm at least TSM(y_1, …, y_N)/diam(x_1, …, x_N)",
+            right="y_N for y_m, and TSP for TSM.",
+            survives="Prop. 10.",
+            weight="misprint",
+            place="Prop. 10 and its proof",
+        ),
+        Erratum(
+            printed="the proof of Proposition 2 shows that rank 1 fitting functions have exploding gradient as "
+            "N → ∞",
+            right="The proof of Theorem 2. Proposition 2 constructs a fit of rank one, and says nothing of its "
+            "gradient.",
+            survives="Remark 5.",
+            weight="misprint",
+            place="Remark 5",
+        ),
+    ),
 )
 def test_travelling_salesman(h, g, x, box, net, *, path=shortest, exponent=2):
     r"""A function through $\mathbb R^1$ is as steep as the shortest path through its values is long.

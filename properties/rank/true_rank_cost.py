@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
+from rankcheck import Erratum, construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.factorisations import box, factorisation
 from rankcheck.instances.source import Source, instances
@@ -44,6 +44,14 @@ def by_depth(h, g, depth, lower):
     needs={"g is at least its lower bound at the data": data_below_the_bound()},
     mutants={"weights that grow with the depth": {"witness": by_depth}},
     witness=identity_layers,
+    errata=Erratum(
+        printed="networks of depth ⌈log_2 d_in + 1⌉ + 1 (resp. ⌈log_2 k + 1⌉ + 1) […] using Corollary 1",
+        right="⌈log_2(d_in + 1)⌉ + 1 and ⌈log_2(k + 1)⌉ + 1, as in Corollary 1.",
+        survives="Prop. 11, also with the printed depths: they are at least those of the corollary, which has "
+        "a network of every larger depth.",
+        weight="misprint",
+        place="proof of Prop. 11",
+    ),
 )
 def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_layers):
     r"""Any number of data of a function of rank k are fitted at cost k + C/L per layer.

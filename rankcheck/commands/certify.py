@@ -14,7 +14,7 @@ it certifies all refuted claims of rankcheck again.
 
 A certificate of the same text of the claim that holds a smaller counterexample is not replaced.
 
-  rankcheck certify rank.relu-from-leaky-as-printed --instance '["1/2", 1]'
+  rankcheck certify rank.cross-example-as-printed --instance '[[1, "1/4"], [1, "-1/4"]]'
   rankcheck certify mine.py::test_mine --again
 
 Exit codes: 0 certified; 1 no counterexample is proved, and nothing is written; 2 wrong input; 3

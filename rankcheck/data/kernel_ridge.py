@@ -8,8 +8,8 @@ $$J\hat f(x) = \sum_i \frac{k'(\|x - x_i\|)}{\|x - x_i\|}\,\alpha_i\,(x - x_i)^\
 (In print with X − x in place of x − X, which is the negative of the transpose.) Generically its
 rank is min(d, m, dim aff X + 1): ridge regression with a fixed kernel does not find a low rank.
 
-Used by rank.kernel-ridge-jacobian and rank.kernel-ridge-sign. Source: A. Jacot, *Implicit bias of
-large depth networks*, Appendix D.
+Used by rank.kernel-ridge-jacobian. Source: A. Jacot, *Implicit bias of large depth networks*,
+Appendix D.
 """
 
 from __future__ import annotations

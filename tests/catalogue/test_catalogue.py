@@ -314,10 +314,10 @@ def test_unknown_corrections_are_named(file):
 def test_selectors(file, monkeypatch):
     ids = [entry.id for entry in select()]
     assert ids == sorted(ids)
-    assert [e.id for e in select(["rank.relu-from-leaky"])] == ["rank.relu-from-leaky"]
-    relu = ["rank.relu-from-leaky", "rank.relu-from-leaky-as-printed"]
-    assert [entry.id for entry in select(["rank.relu"])] == relu
-    assert [entry.id for entry in select(["*relu*", "rank.relu-from-leaky"])] == relu
+    assert [e.id for e in select(["rank.cross-example"])] == ["rank.cross-example"]
+    cross = ["rank.cross-example", "rank.cross-example-as-printed"]
+    assert [entry.id for entry in select(["rank.cross"])] == cross
+    assert [entry.id for entry in select(["*cross-e*", "rank.cross-example"])] == cross
     assert {entry.id.split(".")[0] for entry in select(["rank", "linear"])} == {"rank", "linear"}
 
     path = file(TRUE.format(id="t.a", name="test_a") + TRUE.format(id="t.b", name="test_b"))

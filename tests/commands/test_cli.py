@@ -368,11 +368,11 @@ def test_list_and_show(mine, command):
     listed = {entry["id"]: entry for entry in json.loads(out)}
     assert listed["rank.jacobian-bounds-cost"]["reference"]["key"] == "rank"
     assert len(listed) == len(project())
-    code, out, _ = command("show", "rank.relu-from-leaky-as-printed")
+    code, out, _ = command("show", "rank.cross-example-as-printed")
     assert code == 0
-    assert "Cor. 1 of A. Jacot" in out
-    assert "corrected by: rank.relu-from-leaky" in out
-    assert re.search(r"^file: .*relu_from_leaky\.py:\d+$", out, re.MULTILINE)
+    assert "Example 1 of A. Jacot" in out
+    assert "corrected by: rank.cross-example" in out
+    assert re.search(r"^file: .*cross_example\.py:\d+$", out, re.MULTILINE)
 
 
 @pytest.mark.slow

@@ -397,9 +397,9 @@ def test_a_certificate_that_is_not_stored(declare, tmp_path, monkeypatch, left):
 
 
 def test_one_of_rankchecks_own_is_found_by_its_id(tmp_path):
-    [entry] = [e for e in project() if e.id == "rank.relu-from-leaky-as-printed"]
+    [entry] = [e for e in project() if e.id == "rank.cross-example-as-printed"]
     [claim] = load([entry])
-    path = write(tmp_path / "x" / "y", from_choices(claim, [0.5, 2]))
+    path = write(tmp_path / "x" / "y", from_choices(claim, [[1, 0.5], [1, -0.5]]))
     assert replay(path).refuted
     assert read(path)["path"] == ""
 

@@ -7,7 +7,7 @@ import pytest
 from .made import ROOT, STORED, exported, lines_of_code, stored
 
 PAGE = (ROOT / "docs/exports.md").read_text(encoding="utf-8")
-SHOWN = "rank.relu-from-leaky-as-printed"
+SHOWN = "rank.cross-example-as-printed"
 
 
 @pytest.mark.parametrize("language", ["coq", "script"])

@@ -149,7 +149,7 @@ def test_what_has_no_closed_form_is_named(trace):
 
 
 def test_a_docstring_ends_where_the_script_begins():
-    account, _ = stored("rank.relu-from-leaky-as-printed")
+    account, _ = stored("rank.cross-example-as-printed")
     hostile = 'a """\nimport os\n""" and \\""" and \\'
     body = ast.parse(script(account, hostile)).body
     assert isinstance(body[0].value, ast.Constant)
