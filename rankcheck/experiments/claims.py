@@ -95,7 +95,9 @@ def recorded_runs(
     return (runs,)
 
 
-def mostly(outcomes: Iterable[bool], label: str, *, of: str = "runs") -> Relation:
+def mostly(
+    outcomes: Iterable[bool], label: str, *, of: str = "runs", share: float = 0.5
+) -> Relation:
     """More than half of all runs end like this, at `LEVEL`, by `sign_test` on those at hand.
 
     The left side is the p-value, the right side the level: five of five runs give 0.031, seven of
@@ -104,9 +106,10 @@ def mostly(outcomes: Iterable[bool], label: str, *, of: str = "runs") -> Relatio
     Args:
         outcomes: of independent runs, whether they end like this.
         of: what the outcomes are of, for messages, where it is not single runs.
+        share: more than this share does, in place of half.
     """
     ends = [bool(each) for each in outcomes]
-    p = sign_test(sum(ends), len(ends))
+    p = sign_test(sum(ends), len(ends), share)
     relation = leq(torch.tensor(p, dtype=torch.float64), LEVEL, label=label)
     sign = "≤" if p <= LEVEL else ">"
     note = f"{sum(ends)} of {len(ends)} {of}, p = {p:.3g} {sign} {LEVEL:g}"

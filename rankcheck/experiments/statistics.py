@@ -3,7 +3,8 @@ r"""Tests of statements about random runs, at a level; and several runs in a few
 An experiment of a few seeds says nothing of "all trainings". What can be tested is a statement on
 the distribution of one run, over data and first weights: *more than half of the runs end like
 this*. If at most half of them did, S or more of n independent runs would with probability at most
-$P(\mathrm{Bin}(n, 1/2) \ge S)$. Where this is below the level, the statement is kept.
+$P(\mathrm{Bin}(n, 1/2) \ge S)$. Where this is below the level, the statement is kept. The same is a
+test of *more than this share*, with the share in place of 1/2.
 """
 
 from __future__ import annotations
@@ -12,20 +13,22 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-__all__ = ["LEVEL", "seeds_in_words", "sign_test", "span", "spread", "tally"]
+__all__ = ["LEVEL", "most", "seeds_in_words", "sign_test", "span", "spread", "tally"]
 
 #: The level of all claims about experiments.
 LEVEL = 0.05
 
 
-def sign_test(successes: int, runs: int) -> float:
-    """P(Bin(runs, 1/2) ≥ successes): the p-value against "at most half of all runs do".
+def sign_test(successes: int, runs: int, share: float = 0.5) -> float:
+    """P(Bin(runs, share) ≥ successes): the p-value against "at most this share of all runs do".
 
     Raises:
         ValueError: unless 0 ≤ successes ≤ runs, and runs ≥ 1.
 
     >>> sign_test(5, 5), sign_test(4, 5), sign_test(0, 5)
     (0.03125, 0.1875, 1.0)
+    >>> sign_test(2, 2, 0.25)
+    0.0625
     """
     if not (0 <= successes <= runs and runs >= 1):
         raise ValueError(
@@ -34,7 +37,13 @@ def sign_test(successes: int, runs: int) -> float:
         )
     from scipy.special import bdtrc  # scipy.stats would take a second to import
 
-    return float(bdtrc(successes - 1, runs, 0.5))
+    return float(bdtrc(successes - 1, runs, share))
+
+
+def most(outcomes: Iterable[bool]) -> bool:
+    """Whether more than half of all runs end like this, at `LEVEL`, by those at hand."""
+    ends = [bool(each) for each in outcomes]
+    return sign_test(sum(ends), len(ends)) <= LEVEL
 
 
 def seeds_in_words(seeds: Iterable[int]) -> str:
