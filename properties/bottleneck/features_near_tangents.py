@@ -5,10 +5,11 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
+from rankcheck.costs.offsets import offset_growth
 from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
 from rankcheck.instances.networks import slope, steep_networks
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import eye, frobenius_squared, range_projection
+from rankcheck.linalg import eye, frobenius_squared, power, range_projection
 from rankcheck.networks import Network
 from rankcheck.networks.evaluation import leaky, leaky_derivative
 from rankcheck.scalars import scalar
@@ -60,8 +61,8 @@ def test_features_near_the_tangent_space(net, x, *, constant=1):
 
     So the offset of $\alpha_\ell(x)$ from the $k$-dimensional space that its tangents span is small in
     almost all layers, without an assumption on the tangent kernel, and
-    $\|o_L\|^2 \le e\,\mathrm{e}^e (1 + \|o_0\|^2)$ with $e = c_1 - 2\log|Jf(x)|_+$. The second
-    inequality is bottleneck.weights-near-projections.
+    $\|o_L\|^2 \le h_L(e) (1 + \|o_0\|^2)$ with $e = c_1 - 2\log|Jf(x)|_+$ and the $h_L$ of
+    bottleneck.features-become-nonnegative. The second inequality is bottleneck.weights-near-projections.
 
     Proof: docs/proofs/features-become-nonnegative.md.
     """
@@ -151,6 +152,59 @@ def nearly_inverse(source: Source):
     return Network(weights, biases, steepness), z, Q
 
 
+def growing_inverse(source: Source, v, r, a, sign):
+    """φ, z and Q for z = (v; ±u_M), v > 0: the offsets u_ℓ = r_ℓ (u_{ℓ−1}² + 1), u_0 = 0, grow in φ."""
+    k, layers = v.shape[-1], r.shape[-1]
+    top, u = torch.ones_like(v), torch.zeros_like(r[..., :1])
+    weights, biases = [], []
+    for index in range(layers):
+        step = r[..., index : index + 1]
+        if index == layers - 1:
+            step = sign * step
+        weights.append(torch.diag_embed(torch.cat((top, step * u), -1)))
+        biases.append(torch.cat((torch.zeros_like(v), step), -1))
+        u = step * (u * u + 1)
+    Q = orthogonal(source, k)
+    Q = torch.cat((Q, torch.zeros_like(Q[..., :1, :])), -2)
+    return Network(weights, biases, a), torch.cat((v, u), -1), Q
+
+
+@instances
+def inverses(source: Source):
+    """`inverses_of_activations`, or in half of the draws inverses in which the offset grows."""
+    if source.integer(0, 1) == 0:
+        return inverses_of_activations()(source)
+    layers, sign = source.integer(1, 4), source.choice((1, -1))
+    r = positive(source, layers, low=0.25, high=4.0)
+    v = positive(source, source.integer(1, 2), low=2.0**-6, high=4.0)
+    return growing_inverse(source, v, r, slope(source), sign)
+
+
+@instances
+def nearly_equal_inverses(source: Source):
+    """`nearly_inverse`, or ReLU networks φ of depth M <= 2 whose offset grows to u_M² = q^M, q > 1.
+
+    Then c_1 = M(q − 1) + 1, so that u_M² = h_M(c_1). v is small.
+    """
+    if source.integer(0, 1) == 0:
+        return nearly_inverse()(source)
+    layers, root = source.integer(1, 2), positive(source, 1, low=2.0**-3, high=3.0)
+    last = torch.ones_like(root) if layers == 2 else power(root * root + 1, Fraction(1, 2))
+    r = torch.cat([root] * (layers - 1) + [last], -1)
+    v = positive(source, source.integer(1, 2), low=2.0**-13, high=2.0**-11)
+    return growing_inverse(source, v, r, 0.0, -1)
+
+
+def without_growth(steps, layers):
+    """e in place of h_L(e)."""
+    return steps
+
+
+def one_layer_less(steps, layers):
+    """h_{L−1} in place of h_L, for L ≥ 2."""
+    return offset_growth(steps, max(layers - 1, 1))
+
+
 @instances
 def isometries_beside_features(source: Source):
     """An isometry φ that knows nothing of z, with any z and Q: φ does not invert σ."""
@@ -161,23 +215,30 @@ def isometries_beside_features(source: Source):
 @bound(
     "bottleneck.features-become-nonnegative",
     paper("bottleneck", "§3.3"),
-    instances=inverses_of_activations(),
-    tight=nearly_inverse(),
+    instances=inverses(),
+    tight=nearly_equal_inverses(),
     needs={"φ inverts σ at z": isometries_beside_features()},
-    mutants={"c_1 counted 0.98 times": {"share": Fraction(49, 50)}},
+    mutants={
+        "c_1 counted 0.98 times": {"share": Fraction(49, 50)},
+        "c_1 in place of h_M(c_1)": {"growth": without_growth},
+        "the growth of one layer less": {"growth": one_layer_less},
+    },
     audit="left out: it is about networks that invert the activation",
 )
-def test_features_become_nonnegative(net, z, Q, *, share=1):
+def test_features_become_nonnegative(net, z, Q, *, share=1, growth=offset_growth):
     r"""Where a representation geodesic is continuous, its features are not negative.
 
     Let $\varphi$ be a network of depth $M$ and slope $a$ with $\varphi(\sigma(\tilde\alpha)) =
     \tilde\alpha$ near $x$, let $z = \tilde\alpha(x)$ have no zero entry, $y = \sigma(z)$,
     $D = \operatorname{diag} \sigma'(z)$, $Q$ an orthonormal basis of $\operatorname{Im} J\tilde\alpha(x)$,
-    $k$ its rank, and $c_1 = \|\theta\|^2 - kM$. Then
+    $k$ its rank, $c_1 = \|\theta\|^2 - kM$, and $h_M(c) = c$ for $c \le 1$, $h_M(c) =
+    (1 + (c-1)/M)^M$ for $c \ge 1$. Then
     $$(1 - a^2) \sum_{z_i < 0} \|Q_{i\cdot}\|^2 = k - \|DQ\|_F^2 \le c_1, \qquad
-      \|z - QQ^\top z\|^2 \le c_1 \mathrm{e}^{c_1} \bigl(1 + \|y - P_{DQ}\,y\|^2\bigr),$$
-    $$\sum_{z_i < 0} z_i^2 \le c_1 \Bigl( \frac{\|Q^\top z\|^2}{1 - a^2}
-      + \mathrm{e}^{c_1} \bigl(1 + \|y - P_{DQ}\,y\|^2\bigr) \Bigr).$$
+      \|z - QQ^\top z\|^2 \le h_M(c_1) \bigl(1 + \|y - P_{DQ}\,y\|^2\bigr),$$
+    $$\sum_{z_i < 0} z_i^2 \le c_1 \frac{\|Q^\top z\|^2}{1 - a^2}
+      + h_M(c_1) \bigl(1 + \|y - P_{DQ}\,y\|^2\bigr).$$
+    The second is attained for $c_1 \le 1$ and for $M \le 2$, so that $c_1$ in place of $h_M(c_1) \le
+    \mathrm{e}^{c_1 - 1}$ is false for every $c_1 > 1$ and $M \ge 2$.
 
     Section 3.3 has $R^{(0)}(\sigma(\tilde\alpha_p) \to \tilde\alpha_p) = k$ and
     $R^{(1)}(\sigma(\tilde\alpha_p) \to \tilde\alpha_p) = 0$ if the limit of the representations is
@@ -200,21 +261,18 @@ def test_features_become_nonnegative(net, z, Q, *, share=1):
     beside = z - (Q @ along.unsqueeze(-1)).squeeze(-1)
     before = y - (range_projection(DQ) @ y.unsqueeze(-1)).squeeze(-1)
     negative = torch.relu(-z)
-    growth = excess.exp() * ((before * before).sum(-1) + 1)
-    slope_term = (along * along).sum(-1) / (1 - a * a)
-    size = cost + k * net.depth
+    offset = (before * before).sum(-1) + 1
+    most = growth(excess, net.depth) * offset
+    tangents = excess * (along * along).sum(-1) / (1 - a * a)
+    # The derivative of h_M is at most 1 + h_M.
+    rounding = (cost + k * net.depth) * (offset + most.abs())
     return (
-        leq(lost, excess, scale=size, label="the tangents"),
-        leq(
-            (beside * beside).sum(-1),
-            excess * growth,
-            scale=size * growth,
-            label="the offset",
-        ),
+        leq(lost, excess, scale=cost + k * net.depth, label="the tangents"),
+        leq((beside * beside).sum(-1), most, scale=rounding, label="the offset"),
         leq(
             (negative * negative).sum(-1),
-            excess * (slope_term + growth),
-            scale=size * (slope_term + growth),
+            tangents + most,
+            scale=rounding + (cost + k * net.depth) * (along * along).sum(-1) / (1 - a * a),
             label="the negative part",
         ),
     )

@@ -12,8 +12,11 @@ a path that starts and ends away from the origin and may come near it in between
 at least ρ(u_L) − ρ(u_0), and at least ρ(u_0) if it returns to u_L = u_0 <= 4 after five steps or
 more; ρ(u) = R(min(√u, 2)) is the price of a constant.
 
-Proofs: docs/proofs/identity-offset.md. Source: this project; it covers the offset case, which the
-proof of Proposition 12 of A. Jacot, *Bottleneck structure in learned features*, omits.
+How far the offset can get for a given sum of steps is :func:`offset_growth`.
+
+Proofs: docs/proofs/identity-offset.md, and docs/proofs/features-become-nonnegative.md for the last.
+Source: this project; it covers the offset case, which the proof of Proposition 12 of A. Jacot,
+*Bottleneck structure in learned features*, omits.
 """
 
 from __future__ import annotations
@@ -55,6 +58,21 @@ def offset_cost(squares: Sequence[Array]) -> Array:
         raise ValueError(f"received {len(squares)} numbers; a chain is u_0, ..., u_L with L >= 1")
     first, *rest = (here / (1 + before) for before, here in pairwise(squares))
     return sum(rest, start=first)
+
+
+def offset_growth(steps: Array, layers: int) -> Array:
+    r"""A bound of u_L/(1 + u_0) where u_ℓ <= e_ℓ (1 + u_{ℓ−1}) and Σ e_ℓ = e, of the shape of e.
+
+    It is attained for e <= 1, and for L <= 2.
+
+    .. math:: h_L(e) = e \text{ for } e \le 1, \qquad
+        h_L(e) = \Bigl(1 + \frac{e - 1}L\Bigr)^L \le \mathrm e^{e - 1} \text{ for } e \ge 1.
+
+    >>> offset_growth(torch.tensor([0.5, 1.0, 3.0]), 2)
+    tensor([0.5000, 1.0000, 4.0000])
+    """
+    one = steps.new_ones(())
+    return torch.minimum(steps, one) * power(torch.relu(steps - 1) / layers + 1, layers)
 
 
 def offset_price(square: Array, most: float = 4) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
+from rankcheck.costs.offsets import offset_cost, offset_growth, offset_price, offset_squares
 from rankcheck.networks import Network
 
 from ..draws import random_network
@@ -63,3 +63,23 @@ def test_the_price_of_a_step_against_a_grid_of_chains():
         assert ways.min() == pytest.approx(price, abs=1e-6)
     assert offset_price(torch.tensor([5.0, 64.0])).tolist() == [3.0, 3.0]
     assert offset_price(torch.tensor(16.0), 64).item() == 7
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+@pytest.mark.parametrize("total", [0.5, 1.0, 3.0, 18.0])
+@pytest.mark.oracle("rankcheck.costs.offset_growth", "its maximisers, and random steps")
+def test_how_far_an_offset_gets(layers, total):
+    """u_ℓ = e_ℓ (1 + u_{ℓ−1}) gets as far by one step if e <= 1, and by two if L = 2."""
+
+    def end(steps):
+        u = 0.0
+        for e in steps:
+            u = e * (1 + u)
+        return u
+
+    most = offset_growth(torch.tensor(total, dtype=torch.float64), layers).item()
+    if total <= 1 or layers <= 2:
+        last = min(total, (layers - 1 + total) / layers)
+        assert end([*[0.0] * layers, total - last, last]) == pytest.approx(most, rel=1e-12)
+    drawn = np.random.default_rng(0).dirichlet(np.ones(layers), 200) * total
+    assert max(end(steps) for steps in drawn) <= most * (1 + 1e-12)
