@@ -42,7 +42,7 @@ from rankcheck.costs.index_rank import (
     index_rank,
     principal_directions,
 )
-from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
+from rankcheck.costs.offsets import offset_cost, offset_growth, offset_price, offset_squares
 from rankcheck.costs.path_norms import path_norm
 from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
@@ -94,6 +94,7 @@ __all__ = [
     "matching_gradient",
     "matching_loss",
     "offset_cost",
+    "offset_growth",
     "offset_price",
     "offset_squares",
     "path_norm",
