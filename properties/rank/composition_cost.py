@@ -34,7 +34,7 @@ def negative_inside(source: Source):
 
 @construction(
     "rank.composition-cost",
-    paper("rank", "Thm 4.1"),
+    paper("rank", "proof of Thm 4.1"),
     instances=positive_inside(),
     needs={"g takes values in the positive orthant": negative_inside()},
     mutants={"the seam merged into one layer": {"concatenate": Network.merged_after}},
@@ -46,8 +46,8 @@ def test_composition_cost(f, g, x, *, concatenate=Network.after):
     For $g(\Omega)$ in the positive orthant the layers of $g$, followed by those of $f$, form a network
     for $f \circ g$ of depth $L_f + L_g$ and cost $\|\theta_f\|^2 + \|\theta_g\|^2$.
 
-    With $g$ (or $f$) fixed and the other one a network of any depth, this is
-    $R(f \circ g; L) \le R(f; L - L_0) + C$, the first step of the proof.
+    With $g$ fixed and $f$ a network of any depth, this is $R(f \circ g; L) \le R(f; L - L_0) + C$, the first
+    step of the proof. The theorem, without the hypothesis on $g(\Omega)$: rank.composition.
     """
     net = concatenate(f, g)
     return (
@@ -111,12 +111,13 @@ def not_translated(h, g, depth, lower):
 def test_composition_at_every_depth(
     f, g, box, x, depths, *, split=at_the_narrower, witness=identity_layers
 ):
-    r"""A composition is a network of every large depth at cost min(k, m) for each layer.
+    r"""A composition of functions through bottlenecks has every large depth, at cost min(k, m) a layer.
 
     Let $f$ factor through $\mathbb R^k$ and $g$ through $\mathbb R^m$. Then $f \circ g$ is a network
     of every depth $L \ge L_0$ on a bounded $\Omega$, with
     $\|\theta\|^2 = \min(k, m)\,L + C$, where $C$ and $L_0$ do not depend on $L$. So
-    $R_\infty(f \circ g) \le \min(k, m)$, also if only one of the two is small.
+    $R_\infty(f \circ g) \le \min(k, m)$, also if only one of the two is small. This is weaker than the
+    theorem, in which $R_\infty$ takes the place of $k$ and $m$: rank.composition.
 
     Checked at two depths: both networks compute $f \circ g$, and their costs differ by
     $\min(k, m)$ for each layer.
