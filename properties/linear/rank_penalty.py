@@ -5,12 +5,15 @@ import functools
 
 import torch
 
-from rankcheck import leq, paper, statistical
+from rankcheck import paper, statistical
 from rankcheck.costs import egop_gaussian, linear_layers_cost, principal_directions
+from rankcheck.experiments.claims import mostly
 from rankcheck.instances.source import Source, instances
 
 from ._layers import product
 
+#: Seeds of the experiments on which the claim is tested; all the rest was fixed on 0 to 11.
+TEST = 12, 15
 #: Data sets of an experiment, points of each, inputs, hidden units, points for the test error.
 SETS, POINTS, INPUTS, UNITS, FRESH = 16, 24, 4, 12, 512
 #: Steps of Adam, the learning rate, and the weight of the cost in the objective.
@@ -20,7 +23,7 @@ STEPS, STEP, DECAY = 200, 0.04, 0.02
 @instances
 def experiments(source: Source, *, index_rank: int):
     """The seed of an experiment, and the index rank of its target."""
-    return source.integer(0, 3), index_rank
+    return source.integer(*TEST), index_rank
 
 
 def target(x, v):
@@ -38,13 +41,12 @@ def evaluate(parameters, x):
 
 @functools.cache
 def trained(seed, r, L):
-    """Measurements on networks with L − 1 linear layers trained for a target of index rank r: (4).
+    """Measurements on networks with L − 1 linear layers trained for a target of index rank r.
 
-    The first three are geometric means over the data sets, after a cut-off below at 1e-12: of
-    σ_{r+1}/σ_1 with σ_i = σ_i(C_h^{1/2}) for standard normal x; of the mean sin² of the angles
-    between the span of the first r principal directions and that of the v_i; and of the squared
-    error on fresh points. The last is the arithmetic mean of the second. The data and the initial
-    function are the same for every L.
+    Of each data set, (3, SETS), all of them at least 1e-12: σ_{r+1}/σ_1 with σ_i = σ_i(C_h^{1/2})
+    for standard normal x; the mean sin² of the angles between the span of the first r principal
+    directions and that of the v_i; and the mean squared error at fresh points. The data and the
+    initial function are the same for every L.
     """
     generator = torch.Generator().manual_seed(seed)
 
@@ -71,9 +73,7 @@ def trained(seed, r, L):
         sigma, directions = principal_directions(egop_gaussian(W, parameters[-3], parameters[-2]))
         angle = 1 - (v @ directions[..., :r]).square().sum((-2, -1)) / r
         error = ((value - target(fresh, v)) ** 2).mean(-1)
-        measured = torch.stack((sigma[..., r] / sigma[..., 0], angle, error))
-        means = measured.clamp_min(1e-12).log().mean(-1).exp()
-        return torch.cat((means, angle.mean(-1, keepdim=True)))
+        return torch.stack((sigma[..., r] / sigma[..., 0], angle, error)).clamp_min(1e-12)
 
 
 @statistical(
@@ -85,8 +85,7 @@ def trained(seed, r, L):
         "no layers are added": {"layers": 2},
         "twenty times the gain": {"gain": 20},
     },
-    loose="the bounds leave room for other seeds: over seeds 0 to 11 the largest ratios are 0.16, 0.37, "
-    "0.49 and 0.49",
+    loose="a p-value is as far from its level as the number of data sets allows",
     no_batch="an instance is a whole experiment, which uses the batch axis for its data sets",
     no_ball="trained weights are floats",
     effort=0.1,
@@ -96,26 +95,32 @@ def test_rank_penalty(seed, r, *, layers=4, gain=1):
 
     The conjecture of the slides has no formal statement: a network with added linear layers
     estimates the active subspace, fits the function in it, and chooses its dimension, all in one
-    training. One experiment stands for it here.
+    training. A statement on trainings of one kind stands for it here.
 
-    Data: 16 sets of 24 standard normal points in $\mathbb R^4$ with values $|v \cdot x| - 0.8$.
-    Networks of 12 units are trained for 200 steps of Adam on the squared error plus 0.02 times the
-    cost, with $L = 4$ and with $L = 2$, from the same initial function. In the geometric mean over
-    the data sets, $L = 4$ has at most a hundredth of the $\sigma_2/\sigma_1$ of $L = 2$ (seeds 0 to
-    11: at most a 600th), half the squared sine of the angle to $v$ (a fifth), and a quarter of the
-    squared error on fresh points (an eighth); and half the arithmetic mean of the squared sines.
+    Data: 24 standard normal points in $\mathbb R^4$ with values $|v \cdot x| - 0.8$. Networks of 12
+    units are trained for 200 steps of Adam on the squared error plus 0.02 times the cost, with
+    $L = 4$ and with $L = 2$, from the same initial function. For more than half of all data sets
+    with their first weights, $L = 4$ ends with at most a tenth of the $\sigma_2/\sigma_1$ of $L = 2$,
+    half the squared sine of the angle to $v$, and a quarter of the squared error on fresh points:
+    each of these by the sign test of 16 data sets at the level 0.05, that is, in 12 of them or more.
+
+    The thresholds were fixed on the seeds 0 to 11, where 13, 14 and 14 of 16 data sets or more end
+    like this; the seeds 12 to 15 test them, each a sample of its own.
 
     The control without “the index rank is one” has the target $|v_1 \cdot x| + |v_2 \cdot x| - 1.6$,
-    $v_1 \perp v_2$, and as few points. $\sigma_3/\sigma_1$ still shrinks (at least 20 times), but some
-    networks lose a direction: over seeds 0 to 7 the mean squared sine is 0.058 for $L = 4$ and 0.035
-    for $L = 2$, and the error falls by less than four times on every seed.
+    $v_1 \perp v_2$, and as few points: some networks lose a direction, and the error falls by four
+    times on 1 to 7 of 16 data sets of the pilot.
 
-    Checked on seeds 0 to 3. Not covered: minimisers, as training stops early; other data and networks.
+    Not covered: minimisers, as training stops early; other data and networks.
     """
     deep, shallow = trained(seed, r, layers), trained(seed, r, 2)
+
+    def falls(quantity, factor, label):
+        ends = factor * gain * deep[quantity] <= shallow[quantity]
+        return mostly(ends.tolist(), label, of="data sets")
+
     return (
-        leq(100 * gain * deep[0], shallow[0], label="the second singular value"),
-        leq(2 * gain * deep[1], shallow[1], label="the subspace"),
-        leq(4 * gain * deep[2], shallow[2], label="the fit"),
-        leq(2 * gain * deep[3], shallow[3], label="the subspace, on average"),
+        falls(0, 10, "the second singular value"),
+        falls(1, 2, "the subspace"),
+        falls(2, 4, "the fit"),
     )
