@@ -14,7 +14,8 @@ from rankcheck.scalars import scalar
 from rankcheck.witnesses.identity_layers import identity_layers
 from rankcheck.witnesses.rank_one_interpolant import RankOneInterpolant, rank_one_interpolant
 
-#: Numbers of points, samples of each size, and the number of seeds, all of which have been tried.
+#: Numbers of points, samples of each size, and the number of seeds, all of which have been tried:
+#: the first ones are the pilot, on which `FINITE_SIZE` was fixed, and as many more test the claim.
 SIZES, REPEATS, SEEDS = (64, 128, 256, 512, 1024, 2048), 6, 32
 #: A number of points for which the network, with one hidden unit for each, is still small.
 FEW = 12
@@ -34,7 +35,7 @@ class Samples:
 @instances
 def uniform_samples(source: Source):
     """Uniform points in [0, 1]^k, k = 2, 3, 4: the data of the identity there, k* = k."""
-    k, seed = source.integer(2, 4), source.integer(0, SEEDS - 1)
+    k, seed = source.integer(2, 4), source.integer(SEEDS, 2 * SEEDS - 1)
     generator = torch.Generator().manual_seed(seed_of("narrow minima", k, seed))
     sizes = (FEW, *(n for n in SIZES for _ in range(REPEATS)))
     return Samples(
@@ -90,8 +91,8 @@ FINITE_SIZE = 0.06
         "without the factor e^{c_1}": {"weight": lambda f: 1.0},
     },
     loose={
-        "along a short path": "no fit reaches the end of its interval: at most 0.64 of it, for all seeds",
-        "in the order of a coordinate": "no fit reaches the end of its interval: at most 0.69 of it, for "
+        "along a short path": "no fit reaches the end of its interval: at most 0.56 of it, for all seeds",
+        "in the order of a coordinate": "no fit reaches the end of its interval: at most 0.72 of it, for "
         "all seeds",
     },
     witness=rank_one_interpolant,
@@ -119,8 +120,9 @@ def test_narrow_rank_one_minima(samples, k, *, dimensions=0, weight=steepness):
       grows like $N^4$, since the least of $N$ gaps is like $N^{-2}$.
 
     The exponents lie in the confidence intervals of their fits at level $10^{-4}$ (Student, 34 degrees
-    of freedom), in the first case widened by 0.06 for the boundary of the cube. All 32 seeds of each
-    $k$ have been tried.
+    of freedom), in the first case widened by 0.06 for the boundary of the cube. That number was fixed
+    on the seeds 0 to 31; the claim is about the seeds 32 to 63, all of which have been tried for
+    each $k$.
     """
     few, *sets = samples.sets
     sizes = [len(y) for y in sets]

@@ -10,7 +10,8 @@ from rankcheck.data.growth import nearest_neighbours, serpentine
 from rankcheck.instances.source import Source, instances, seed_of
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
 
-#: Numbers of points, and the seeds, all of which have been tried.
+#: Numbers of points, and the seeds, all of which have been tried: so many are the pilot, on which
+#: `DEVIATIONS` was fixed, and as many more test the claim.
 SIZES, SEEDS = (128, 512, 2048), 32
 
 
@@ -29,7 +30,7 @@ class Tasks:
 
 def tasks(source: Source, name: str) -> tuple[Tasks, int]:
     """Uniform inputs in [0, 1] and uniform outputs in [0, 1]^k, k = 1, 2, 3."""
-    k, seed = source.integer(1, 3), source.integer(0, SEEDS - 1)
+    k, seed = source.integer(1, 3), source.integer(SEEDS, 2 * SEEDS - 1)
     generator = torch.Generator().manual_seed(seed_of(name, k, seed))
 
     def uniform(*shape: int) -> torch.Tensor:
@@ -78,7 +79,7 @@ def neighbour_constant(k):
     needs={"the law of the outputs has a density": tasks_with_atoms()},
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},
     loose={
-        "nearest neighbours": "four standard deviations are left; the logarithms have ratios up to 0.97",
+        "nearest neighbours": "four standard deviations are left; the logarithms have ratios up to 0.98",
         "inputs along a path": "a path is longer than half the distances to the nearest neighbours",
         "random inputs": "the steepest of random slopes is far above the mean",
     },
@@ -102,8 +103,9 @@ def test_rank_one_regularity(task, k, *, exponent=codimension):
     2 \log (\frac12 \Gamma(1 + \frac1k) V_k^{-1/k} (1 - 4/\sqrt N))$ for the uniform law on the cube,
     $k = 1, 2, 3$ and $N = 128, 512, 2048$; and that two interpolants are at least that steep: that of
     random inputs, and that of inputs placed along a serpentine path by its arc length, the least
-    steep one known, whose $D \max \|Jf\|$ is the length of the path. All 32 seeds of each $k$ have
-    been tried. Other laws are not checked.
+    steep one known, whose $D \max \|Jf\|$ is the length of the path. The four
+    standard deviations in it were fixed on the seeds 0 to 31; the claim is about the seeds 32 to 63,
+    all of which have been tried for each $k$. Other laws are not checked.
     """
     least, every, along, random = [], [], [], []
     for x, y in zip(task.inputs, task.outputs, strict=True):
