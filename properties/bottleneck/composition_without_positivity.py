@@ -14,7 +14,7 @@ from rankcheck.instances.factorisations import box, factorised_functions, point_
 from rankcheck.instances.matrices import orthogonal, positive
 from rankcheck.instances.networks import network, slope
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import eye
+from rankcheck.linalg import eye, power
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.scalars import scalar
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
@@ -135,13 +135,14 @@ def signed_sequences(source: Source):
 
 @instances
 def isometric_sequences(source: Source):
-    """Multiples of isometries at positive seams, t = 0 and n = 1: the concatenation itself."""
-    k = source.integer(1, 3)
+    """Isometries at positive seams, those of f times 1 to 2 and those of g times 1/2 to 1; t = 0, m = n."""
+    k, n = source.integer(1, 3), source.choice((2, 3, 4, 8, 16))
     identity = eye(k, positive(source, k)).expand(*source.batch, k, k)
-    Q = orthogonal(source, k)
-    zero = Q.new_zeros((*source.batch, k))
-    parts = [Network.linear((1.5 * W,)) for W in (identity, identity, identity, Q)]
-    return (parts[3], parts[2]), (parts[1], parts[0]), zero, 1, 1, k, positive(source, k)
+    up = source.tensor(1, 1, low=1.0, high=2.0)
+    down = source.tensor(1, 1, low=0.5, high=1.0)
+    f = Network.linear((up * orthogonal(source, k),)), Network.linear((identity,))
+    g = Network.linear((identity,)), Network.linear((down * identity,))
+    return f, g, identity.new_zeros((*source.batch, k)), n, n, k, positive(source, k)
 
 
 @instances
@@ -174,21 +175,24 @@ def one_over(n):
     needs={"g + t is non-negative": sequences_shifted_too_little()},
     mutants={
         "without shrinking": {"scale": lambda n: Fraction(1)},
-        "half of the rate": {"weight": Fraction(1, 2)},
+        "2 % less beside the sum": {"weight": Fraction(49, 50)},
+        "E_g of the other sign": {"sign": 1},
     },
     witness=scaled_seam,
     effort=0.5,
 )
-def test_composition_without_positivity(f, g, t, n, m, k, x, *, scale=one_over, weight=1):
+def test_composition_without_positivity(f, g, t, n, m, k, x, *, scale=one_over, weight=1, sign=-1):
     r"""The first correction is subadditive under composition, whatever the sign of g.
 
     Let $\theta_f$, $\theta_g$ be networks of depths $L_f = n$ and $L_g \ge n$ with excess
     $E = \|\theta\|^2 - kL$, and $g + t \ge 0$ on $\Omega$, $t \ge 0$. The network of
-    bottleneck.shrunk-seam at $s = 1/n$ computes $f \circ g$ on $\Omega$, and with $\delta = \log n$,
-    for $n \ge 2$ (for $n = 1$ and $t = 0$ it is the concatenation itself),
-    $$\|\theta\|^2 - k (L_f + L_g) \le E_f + E_g + \frac1n \Bigl( 2\delta (|E_f| + |E_g|)
-      + \tfrac{31}{5} \delta^2 \bigl(k + \tfrac{|E_f| + |E_g|}{n}\bigr)
-      + \tfrac{31}{5} \|t\|^2 \bigl(k + \tfrac{1 + |E_f|}{n}\bigr) \Bigr).$$
+    bottleneck.shrunk-seam at $s = 1/n$ computes $f \circ g$ on $\Omega$, and with $q = n^{1/n}$, for
+    $n \ge 2$,
+    $$\|\theta\|^2 - k (L_f + L_g) \le E_f + E_g + k n \Bigl(q - \frac1q\Bigr)^2
+      + (q^2 - 1) [E_f]_+ + \Bigl(1 - \frac1{q^2}\Bigr) [-E_g]_+
+      + \frac{2 \|t\|^2}{n^2} \bigl(1 + q^2 (k n + E_f)\bigr).$$
+    The third term is at most $4.19\, k (\log n)^2/n$ and $q^2 - 1$ at most $4.18 \log n/n$. For $t = 0$,
+    $L_g = n$ and networks without biases with $E_f \ge 0 \ge E_g$ both sides are equal.
 
     With the cheapest networks of $f$ and $g$: for bounded $\Omega$,
     $R^{(1)}(f \circ g; \Omega) \le R^{(1)}(f; g(\Omega)) + R^{(1)}(g; \Omega)$ where all three have
@@ -200,14 +204,14 @@ def test_composition_without_positivity(f, g, t, n, m, k, x, *, scale=one_over, 
     (f_2, f_1), (g_2, g_1) = f, g
     f_n, g_m = deepened(f_2, f_1, n), deepened(g_2, g_1, m)
     net = scaled_seam(f_n, g_m, t, t.new_zeros(t.shape[:-1]) + scalar(scale(n), t))
-    delta = scalar(n, t).log()
     E_f, E_g = excess(f_n, k), excess(g_m, k)
-    both, shift = E_f.abs() + E_g.abs(), (t * t).sum(-1)
-    second = delta * delta * (k + both / n) + shift * (k + (1 + E_f.abs()) / n)
-    rate = (2 * delta * both + second * 31 / 5) * scalar(weight, t)
+    square = power(scalar(n, t), Fraction(2, n))
+    rate = k * n * (square + 1 / square - 2) + (square - 1) * torch.relu(E_f)
+    rate = rate + (1 - 1 / square) * torch.relu(sign * E_g)
+    rate = rate + (1 + square * (k * n + E_f)) * (t * t).sum(-1) * 2 / n**2
     size = net.cost() + f_n.cost() + g_m.cost()
     entries = network_scale(net, x) + network_scale(f_n, network_scale(g_m, x) + t)
     return (
         eq(net(x), f_n(g_m(x)), scale=entries, label="the function"),
-        leq(excess(net, k), E_f + E_g + rate / n, scale=size, label="the excess"),
+        leq(excess(net, k), E_f + E_g + rate * scalar(weight, t), scale=size, label="the excess"),
     )
