@@ -20,6 +20,7 @@ import generators  # noqa: E402
 import lists  # noqa: E402
 import pictures  # noqa: E402
 import proved  # noqa: E402
+import questions  # noqa: E402
 import records  # noqa: E402
 import sharpening  # noqa: E402
 import statements  # noqa: E402
@@ -41,6 +42,7 @@ def pages() -> dict[str, str]:
         "generators.md": generators.page((FOLDER / "generators.md").read_text(encoding="utf-8")),
         "proved.md": proved.page(entries),
         "records.md": records.page(entries),
+        "questions.md": questions.page((FOLDER / "questions.md").read_text("utf-8"), entries),
         **statements.pages(entries),
         "oracles.md": test_oracles.table(),
         "breaks.md": breaks.page(),
