@@ -14,7 +14,9 @@ from rankcheck.records.file import Records, stored_path
 __all__ = ["page"]
 
 #: A comment with the ids of claims, and the table of their records behind it.
-_TABLE = re.compile(r"(<!-- records of ([^>]*?) -->\n)(.*?)(?=<!-- end of the records -->)", re.DOTALL)
+_TABLE = re.compile(
+    r"(<!-- records of ([^>]*?) -->\n)(.*?)(?=<!-- end of the records -->)", re.DOTALL
+)
 
 
 def page(text: str, entries: Sequence[Entry]) -> str:
@@ -29,7 +31,7 @@ def page(text: str, entries: Sequence[Entry]) -> str:
 
 def _table(ids: Sequence[str], by_id: Mapping[str, Entry]) -> str:
     rows = [row for id_ in ids for row in _rows(by_id[id_])]
-    head = ["| claim | kind | best certified lhs / rhs | held by |", "| --- | --- | --- | --- |"]
+    head = ["| claim | kind | best certified lhs / rhs | instance |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *rows])
 
 
@@ -42,7 +44,7 @@ def _rows(entry: Entry) -> Iterator[str]:
         best = record.best
         label = f", {plain(record.label)}" if record.label else ""
         stored = stored_path(entry).relative_to(project_folder()).as_posix()
-        held = f"[{plain(best.description[:80])}](../properties/{stored})"
+        held = f"[its file](../properties/{stored})"
         yield _row(first + label, entry.kind, f"{best.short}", held)
     if not found:
         yield _row(first, entry.kind, "no record", "")

@@ -62,7 +62,9 @@ def ratio_log(a, b):
         "the kernel": "Θ is taken in the middle of a piece, and two logarithms are bounded by their sum",
     },
 )
-def test_narrow_waist(x, z, y, layers, *, logarithm=ratio_log, share=1, power=2, half=Fraction(1, 2)):
+def test_narrow_waist(
+    x, z, y, layers, *, logarithm=ratio_log, share=1, power=2, half=Fraction(1, 2)
+):
     r"""A function through a waist of width one that runs along a long path has a large tangent kernel.
 
     Let $f = h \circ g$ on $[0, D]$ with $g \ge 0$ and $h$ piecewise linear, $S = \int |h'|$ over the
