@@ -19,14 +19,15 @@ from ._capped import capped
 
 
 @instances
-def equal_layers(source: Source, *, depth=(1, 100), points=(2, 3)):
+def equal_layers(source: Source, *, depth=(1, 100), points=(2, 3), signs=(1, -1)):
     """ReLU networks of width two, without biases, with one matrix rM in all layers; N points.
 
-    M has rows and columns of length one: a rotation, a reflection, or one of these with the sign of
-    one entry changed. The network is therefore balanced neuron by neuron.
+    M has rows and columns of length one: a rotation (the sign −1), or a rotation with the sign of one
+    entry changed, so that the network is balanced neuron by neuron. In powers of the second kind the
+    smaller singular value soon is at rounding level.
     """
     layers, number = source.integer(*depth), source.integer(*points)
-    sign = source.choice((1, -1))
+    sign = source.choice(signs)
     r = source.tensor(1, 1, low=0.25, high=1.5)
     unit = stereographic(source.tensor(1, low=-2.0, high=2.0))
     s, c = unit[..., :1], -unit[..., 1:]
@@ -36,10 +37,24 @@ def equal_layers(source: Source, *, depth=(1, 100), points=(2, 3)):
 
 
 @instances
-def large_points_of_equal_layers(source: Source):
-    """`equal_layers` at points of size 2^48, where the kernel hardly depends on the biases."""
-    net, X = equal_layers()(source)
-    return net, 2.0**48 * X
+def slowly_contracting_layers(source: Source, *, roots=(7, 14)):
+    """L = m² layers that contract by 1 − t/L, at large points along a direction that the first removes.
+
+    With q = (1, −1), P = I − qqᵀ/2, δ = 4m/(4m² − 1) and τ² = 1 + δ², W_1 = r(P + δ(I − P)) and
+    W_ℓ = rτP for r = 1 − t/L, 2 ≤ t ≤ 4, at the two points 2^20 (δ(y, y) ± q), 1 < y ≤ 2. The network is
+    balanced, all its pre-activations are positive, k = 1, and c_1 tends to 1 − 2t as L grows.
+    """
+    m = source.integer(*roots)
+    t, y = source.tensor(low=2.0, high=4.0), source.tensor(low=1.0 + 2.0**-4, high=2.0)
+    r = (1 - t * scalar(Fraction(1, m * m), t))[..., None, None]
+    delta, tau = (scalar(Fraction(top, 4 * m * m - 1), t) for top in (4 * m, 4 * m * m + 1))
+    q = t.new_tensor((1.0, -1.0))
+    onto = q.unsqueeze(-1) * q / 2
+    P = eye(2, like=t) - onto
+    along = (delta * y)[..., None, None]
+    points = along * t.new_ones(2, 2) + torch.stack((q, -q))
+    weights = [r * (P + delta * onto)] + [r * tau * P] * (m * m - 1)
+    return Network.linear(weights), 2.0**20 * points
 
 
 @instances
@@ -163,7 +178,9 @@ def without_biases(net):
     instances=balanced_networks_of_any_depth(),
     tight=magnified_directions(),
     needs={
-        "max(1, e^{c_1/k})": Need(equal_layers(depth=(24, 100)), {"growth": torch.exp}),
+        "max(1, e^{c_1/k})": Need(
+            equal_layers(depth=(24, 100), signs=(-1,)), {"growth": torch.exp}
+        ),
         "the biases count in Θ": Need(offset_isometries(), {"biases": False}),
     },
     mutants={
@@ -220,7 +237,7 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
 @refuted(
     "bottleneck.low-dimensional-features-as-printed",
     paper("bottleneck", "Cor. 8/17"),
-    instances=large_points_of_equal_layers(),
+    instances=slowly_contracting_layers(),
     errata=Erratum(
         printed="s_{k+1}(1/√N α̃_ℓ(X)) ≤ √(c (c_1 − 2 log max_i |Jf_θ(x_i)|_+) e^{c_1/k} / "
         "(k min_i |Jf_θ(x_i)|_+^{2/k})) · 1/(p√L), under ‖θ‖² ≤ kL + c_1 without a sign of c_1",
@@ -235,8 +252,11 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
         "Θ over the weights alone": "a smaller right side; the instance has no biases.",
         "c_1 any number with ‖θ‖² ≤ kL + c_1": "tested with c_1 = ‖θ‖² − kL < 0. Theorem 7, which is "
         "quoted, has the maximum for just this case, so negative c_1 are meant.",
-        "for large L": "for W_ℓ = rM with r² < 1/2 and k = 1, c_1 = (2r² − 1)L, and the right side is too "
-        "small by a factor that grows exponentially in L.",
+        "for large L, with c_1 and |Jf|_+ bounded": "tested at L = m² from 49 to 196. W_1 = r(P + δ(I − P)) "
+        "and W_ℓ = rτP with P the projection to (1, 1), δ near 1/√L, r = 1 − 3/L, τ² = 1 + δ² have c_1 near "
+        "−5 and |Jf|_+ near 0.08 for every L; at the two points M(δ(9/8, 9/8) ± (1, −1)), M large, the "
+        "squared left side is 3.3, 4.4 and 4.8 times the right one at L = 49, 196 and 2500. With the "
+        "maximum it is at most 0.04 of it.",
     },
     corrected_by="bottleneck.low-dimensional-features",
 )

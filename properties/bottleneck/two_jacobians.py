@@ -117,6 +117,9 @@ def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):
     readings={
         "the bound only in the limit L → ∞": "that is the proposition, and it is not known to fail for C < 1 "
         "at points of full rank; the line of the proof is stated at each depth",
+        "C ≥ 1 without loss of generality, as a Lipschitz constant may be enlarged": "then the line is right "
+        "(bottleneck.two-jacobians), and nothing else of the proof changes. Print has no condition on C, "
+        "and as C^{−2} decreases, its bound for a C < 1 is more than that for C = 1",
     },
     result="open: for C < 1 the limit form is neither proved nor known to fail at points of full rank. For "
     "C ≥ 1 the line and the limit stand (bottleneck.two-jacobians), for C < 1 the line with C^{−1} in "
