@@ -1,4 +1,7 @@
-"""Proposition 4/14 of `bottleneck`: the second correction, for linear maps and concatenations."""
+"""Proposition 4/14 of `bottleneck`: the second correction of linear maps, and what the proof computes.
+
+For nonlinear functions: second_correction_networks.py and second_correction_split.py.
+"""
 
 from fractions import Fraction
 
@@ -149,9 +152,9 @@ NOISE = 2.0**-32
     effort=0.6,
 )
 def test_second_correction_composition(A, B, p, *, exponent=Fraction(1, 2), exchanged=False):
-    r"""The root of the second correction is subadditive under composition.
+    r"""For linear maps the root of the second correction is subadditive under composition.
 
-    For linear maps of one rank with $(\ker A)^\perp = \operatorname{Im} B$,
+    For two matrices of one rank with $(\ker A)^\perp = \operatorname{Im} B$,
     $$\|\log_+ (AB)^T AB\|_F \le \|\log_+ A^T A\|_F + \|\log_+ B^T B\|_F,$$
     that is $\sqrt{R^{(2)}(AB)} \le \sqrt{R^{(2)}(A)} + \sqrt{R^{(2)}(B)}$, with equality for powers
     of one positive matrix. This is Prop. 4.1 for these maps: its hypotheses $R^{(0)}(AB) = R^{(0)}(A) =
@@ -161,8 +164,9 @@ def test_second_correction_composition(A, B, p, *, exponent=Fraction(1, 2), exch
     Also checked is $(\sqrt u + \sqrt v)^2 \le u/p + v/(1-p)$ for $u, v \ge 0$ and $0 < p < 1$, with
     equality at the best $p$. As the left side is symmetric, print's inequality, with the weights
     $1/(1-p)$ and $1/p$, is true as well. This minimum gives the rule for nonlinear functions where the
-    expansions of bottleneck.second-correction-split exist and $g$ is non-negative; that is not
-    checked, and without the sign of $g$ the rule is open (bottleneck.composition-as-printed).
+    expansions of bottleneck.second-correction-split exist and $g$ is non-negative; what it says of
+    nonlinear networks is bottleneck.second-correction-of-compositions. Without the sign of $g$ the rule
+    is open (bottleneck.composition-as-printed).
     """
     u, v = log_gram_squared(A, NOISE) / 2, log_gram_squared(B, NOISE) / 2
     first, second = power(u, Fraction(1, 2)), power(v, Fraction(1, 2))
@@ -176,77 +180,6 @@ def test_second_correction_composition(A, B, p, *, exponent=Fraction(1, 2), exch
         leq(product, parts, scale=size * size, label="the product"),
         leq((first + second) ** 2, best, scale=size * size, label="the shares"),
     )
-
-
-@instances
-def concatenations(source: Source):
-    """Invertible linear maps f and g of one size, and the numbers of layers for each."""
-    k = source.integer(1, 3)
-    L_f, L_g = source.integer(1, 24), source.integer(1, 24)
-    return invertible(source, k), invertible(source, k), L_f, L_g
-
-
-def by_own_share(p):
-    """1/p for f, which has the share p of the layers, and 1/(1 − p) for g."""
-    return 1 / p, 1 / (1 - p)
-
-
-def by_the_other_share(p):
-    """As printed: 1/(1 − p) for f and 1/p for g."""
-    return 1 / (1 - p), 1 / p
-
-
-def split(A, B, L_f, L_g, weights):
-    """Asserts that L (cost − kL − 2 log|A| − 2 log|B|) is R²(f) w_f + R²(g) w_g up to a remainder.
-
-    The remainder is L times the sum of those of bottleneck.cost-expansion for the two maps.
-    """
-    L, k = L_f + L_g, A.shape[-1]
-    cost = linear_cost(A, L_f) + linear_cost(B, L_g)
-    first = 2 * (log_pseudo_determinant(A) + log_pseudo_determinant(B))
-    w_f, w_g = weights(Fraction(L_f, L))
-    u, v = log_gram_squared(A) / 2, log_gram_squared(B) / 2
-    predicted = u * scalar(w_f, A) + v * scalar(w_g, A)
-    remainder = (expansion_remainder(A, L_f) + expansion_remainder(B, L_g)) * L
-    size = L * (cost + k * L + first.abs())
-    return leq(((cost - k * L - first) * L - predicted).abs(), remainder, scale=size)
-
-
-@limit(
-    "bottleneck.second-correction-split",
-    paper("bottleneck", "proof of Prop. 14"),
-    instances=concatenations(),
-    mutants={"the weights exchanged": {"weights": by_the_other_share}},
-    errata=(
-        Erratum(
-            printed="R^(2)(f∘g) <= 1/(1 - p) R^(2)(f) + 1/p R^(2)(g), for lim L_f/(L_f + L_g) = p",
-            right="With p the share of f, the concatenation has 1/p R^(2)(f) + 1/(1 - p) R^(2)(g). The "
-            "printed inequality is true as well, for every p: the least value of either side over p "
-            "is (√R^(2)(f) + √R^(2)(g))², and it is the same.",
-            survives="Prop. 4.1 and 14.1: only this least value is used.",
-        ),
-        Erratum(
-            printed="We subtract (L_f + L_g) R^(0)(f∘g) + R^(1)(f∘g) divide by L_f + L_g and take the "
-            "limit",
-            right="multiply by L_f + L_g: what is left is R^(2)/(L_f + L_g). The same for Prop. 14.2, "
-            "which divides by L.",
-            survives="Prop. 4 and 14 as stated.",
-        ),
-    ),
-)
-def test_second_correction_split(A, B, L_f, L_g, *, weights=by_own_share):
-    r"""The second correction of a concatenation, by the shares of its parts in the layers.
-
-    The cheapest linear networks of $f$ and $g$ with $L_f = pL$ and $L_g = (1 - p) L$ layers,
-    concatenated, cost
-    $$kL + R^{(1)}(f) + R^{(1)}(g)
-      + \frac1L \Bigl( \frac{R^{(2)}(f)}{p} + \frac{R^{(2)}(g)}{1 - p} \Bigr) + O(L^{-2}),$$
-    with the remainder of bottleneck.cost-expansion. The least value of the bracket over $p$ is
-    $(\sqrt{R^{(2)}(f)} + \sqrt{R^{(2)}(g)})^2$ (bottleneck.second-correction-composition).
-
-    Checked for invertible linear $f$ and $g$.
-    """
-    return split(A, B, L_f, L_g, weights)
 
 
 @instances
@@ -289,7 +222,7 @@ def nonnegative_parts(source: Source):
     ),
 )
 def test_second_correction_nonnegative(u, v, p, *, gain=2):
-    r"""A limiting representation at a ratio inside the network has no negative second correction.
+    r"""Arithmetic of the proof that a limiting representation has no negative second correction.
 
     Let $r(q) = u/q + v/(1-q)$ with $\min(u, v) < 0$, $0 < p < 1$, and
     $m = \min(u/p, v/(1-p)) < 0$. Then $r(q) \le r(p) - 2|m|$ for $q = p/4$ if $u/p = m$, and for
@@ -298,8 +231,9 @@ def test_second_correction_nonnegative(u, v, p, *, gain=2):
     If $K$ is a limiting representation at the ratio $p$, $R^{(2)}(f) = r(p)$ with
     $u = R^{(2)}(K)$, $v = R^{(2)}(K \to f)$, and $R^{(2)}(f) \le r(q)$ for all $q$, as one can map
     to $K$ in the first $qL$ layers. So $u, v \ge 0$, and $R^{(2)}(f) \ge 0$. This limit is not
-    checked. (For a function with $R^{(1)}(f) = 2 \log |Jf(x)|_+$ at some $x$,
-    bottleneck.second-correction-of-the-jacobian gives more.)
+    checked, and no network enters: no function with a negative second correction is known. For
+    nonlinear networks of functions with $R^{(1)}(f) = 2 \log |Jf(x)|_+$ at some $x$,
+    bottleneck.second-correction-of-the-jacobian gives more.
     """
     first = u / p <= v / (1 - p)
     q = torch.where(first, p / 4, 1 - (1 - p) / 4)
