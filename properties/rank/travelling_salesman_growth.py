@@ -12,7 +12,8 @@ from rankcheck.instances.source import Source, instances, seed_of
 from ._random_points import discrete, folded, uniform, warped
 
 #: The numbers of points, the samples of each, and the seeds, all of which have been tried: those of
-#: uniform points, and those for each function.
+#: uniform points, and those for each function. So many are the pilot, on which `FINITE_SIZE` was
+#: fixed, and as many more test the claim.
 SIZES, REPEATS, SEEDS, CLOUDS = (128, 256, 512, 1024, 2048, 4096), 3, 32, 8
 
 
@@ -31,7 +32,7 @@ class Samples:
 @instances
 def uniform_samples(source: Source):
     """Uniform points in [0, 1]^k, k = 1, 2, 3."""
-    k, seed = source.integer(1, 3), source.integer(0, SEEDS - 1)
+    k, seed = source.integer(1, 3), source.integer(SEEDS, 2 * SEEDS - 1)
     generator = torch.Generator().manual_seed(seed_of("uniform", k, seed))
     sets = [
         torch.rand(n, k, dtype=torch.float64, generator=generator)
@@ -50,7 +51,7 @@ def values_of_functions(source: Source):
     """
     if source.integer(0, 1) == 0:
         return uniform_samples()(source)
-    k, seed = source.integer(1, 3), source.integer(0, CLOUDS - 1)
+    k, seed = source.integer(1, 3), source.integer(CLOUDS, 2 * CLOUDS - 1)
     mixed, folds = source.integer(0, 1) == 1, source.integer(0, 2)
     sets = []
     for n in SIZES:
@@ -105,6 +106,7 @@ def test_travelling_salesman_growth(samples, k, *, exponent=codimension):
     points are uniform, or the values $f^*(x_i)$ of functions of Jacobian rank $k$ at uniform points of
     $[0, 1]^{k+1}$, whose densities are not constant and may vanish at the boundary. There are 32 seeds
     for each $k$, and 8 for each function; all of them have been tried, so the outcome is not random.
+    They are none of the as many seeds on which the 0.02 was fixed.
     The lower bound that Thm 2 needs is proved in docs/proofs/random-paths.md.
 
     Not checked: unbounded densities. A law without a density can violate this even if its support is the
