@@ -52,8 +52,9 @@ def light_networks(source: Source):
         "it is not possible to represent non-trivial functions with a smaller NTK Θ^(L) ≪ L",
         right="It needs parameters of small norm, as the theorems around it have: for ‖θ‖² ≤ L + c_1 the "
         "kernel is at least cL (bottleneck.ntk-linear-in-depth). Without a condition the identity of [0, 1] "
-        "has a kernel of at most 12√L + 20 (bottleneck.ntk-below-linear).",
-        survives="All results; none uses the remark. For ‖θ‖² ≤ kL + c_1 with k ≥ 2 nothing is claimed here.",
+        "has a kernel of at most 12√L + 20 (bottleneck.ntk-below-linear), and with ‖θ‖² ≤ 2L + O(log L) one of "
+        "the order log L (bottleneck.ntk-with-two-units).",
+        survives="All results; none uses the remark.",
     ),
     audit="at pairs: two points, |a| ≤ 1; far apart",
 )

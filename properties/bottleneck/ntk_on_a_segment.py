@@ -6,39 +6,15 @@ import torch
 
 from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.networks import Range, Slopes, network, networks_with_inputs
+from rankcheck.instances.networks import networks_with_inputs
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import Number, eye, frobenius_squared, operator_norm, power
-from rankcheck.networks import Network, leaky
+from rankcheck.linalg import eye, frobenius_squared, operator_norm, power
+from rankcheck.networks import Network
 from rankcheck.networks.tangent_kernel import ntk
 from rankcheck.scalars import scalar, square_root
 
+from ._segments import INSIDE, networks_on_segments
 from ._slopes import least_slope
-
-#: A unit whose sign differs at the two ends is moved this far beyond its kink at both.
-BEYOND = 0.125
-
-
-@instances
-def networks_on_segments(
-    source: Source, *, depth: Range = (1, 4), width: Range = (1, 3), slopes: Slopes = "any"
-):
-    """A network and the ends of a segment, shape (*batch, 2, n_0), with one activation pattern.
-
-    The bias of a unit that changes its sign, or vanishes, is moved. The pattern is then the same at
-    both ends and therefore, layer by layer, in between.
-    """
-    net = network(source, depth=depth, width=width, slopes=slopes)
-    ends = source.tensor(2, net.widths[0])
-    alpha, biases = ends, []
-    a = net.slope if isinstance(net.slope, Number) else net.slope[..., None, None]
-    for w, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
-        z = alpha @ w.mT + b.unsqueeze(-2)
-        low, high = z.amin(-2), z.amax(-2)
-        b = torch.where((low <= 0) & (high >= 0), b + (BEYOND - low), b)
-        biases.append(b)
-        alpha = leaky(alpha @ w.mT + b.unsqueeze(-2), a)
-    return Network(net.weights, (*biases, net.biases[-1]), net.slope), ends
 
 
 @instances
@@ -160,10 +136,6 @@ def test_ntk_on_a_segment_as_printed(net, ends):
     """
     size, kernel = end_to_end(net, ends, biases=True)
     return leq(size / 4, kernel)
-
-
-#: The distance of the ends of `opposite_pairs` from the kinks.
-INSIDE = Fraction(1, 2**24)
 
 
 @instances

@@ -74,6 +74,7 @@ from rankcheck.witnesses.rank_one_interpolant import (
     rank_one_interpolant,
     separating_direction,
 )
+from rankcheck.witnesses.sawtooth_code import outer_layers, sawtooth_code
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
 from rankcheck.witnesses.shear import shear, shear_network
 from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
@@ -136,6 +137,7 @@ __all__ = [
     "offsets",
     "one_sided_distances",
     "one_sided_frames",
+    "outer_layers",
     "pair_with_sum",
     "permuted_units",
     "planar_identity",
@@ -144,6 +146,7 @@ __all__ = [
     "points_on_a_line",
     "progress_code",
     "rank_one_interpolant",
+    "sawtooth_code",
     "scaled_seam",
     "seam_cost_bound",
     "seam_cost_estimate",
