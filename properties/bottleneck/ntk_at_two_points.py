@@ -82,7 +82,7 @@ def test_ntk_at_two_points(net, ends, *, first=Fraction(1, 2), share=1):
         torch.where(some, operator_norm(w) ** 2, torch.ones_like(along)) for w in net.weights
     ]
     layers = sum((1 / s for s in squares[1:]), start=scalar(first, along) / squares[0])
-    L, weights = net.depth, sum(frobenius_squared(w) for w in net.weights)
+    L, weights = net.depth, torch.stack([frobenius_squared(w) for w in net.weights], -1).sum(-1)
     depth = (L - 1 + power(scalar(2, along), Fraction(-1, 2))) ** 2 * scalar(share, along)
     weights = torch.where(some, weights, torch.ones_like(weights))
     return (

@@ -41,7 +41,7 @@ def test_the_code_and_the_function_in_numpy(n, between):
         return code[:, 0]
 
     code = values[n + 1]
-    by_q = (read(code + [h, 0]) - read(code - [h, 0])) / (2 * h)
-    by_p = (read(code + [0, h]) - read(code - [0, h])) / (2 * h)
+    steps = np.diag([h, h])
+    by_q, by_p = [(read(code + step) - read(code - step)) / (2 * h) for step in steps]
     np.testing.assert_allclose(by_q, 0, atol=1e-8)
     np.testing.assert_allclose(np.abs(by_p), 2.0**-n, atol=1e-8)
