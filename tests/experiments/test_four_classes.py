@@ -12,12 +12,14 @@ from scipy.special import logsumexp
 
 from rankcheck.experiments.figures.four_classes import (
     MARGINS,
-    counts,
     drawing,
     enlarged,
     inverted_s,
+    tripoints,
+    tripoints_in,
 )
 from rankcheck.experiments.records import recorded
+from rankcheck.experiments.result import Run
 from rankcheck.networks import Network
 
 NAME = "rank.figure-2"
@@ -53,10 +55,11 @@ def test_classes_are_translated_copies():
 
 
 def test_a_tripoint_counts_in_the_boxes_that_contain_it():
-    found = counts(three_sectors(), AWAY)
+    found = tripoints(three_sectors(), AWAY)
     assert MARGINS == (0.0, 0.25, 0.5, 1.0)
-    assert found["tripoints_by_margin"] == [0, 0, 1, 1]
-    assert found["tripoints"] == 1
+    assert found == [0, 0, 1, 1]
+    run = Run("sectors", 0, {}, {"tripoints": found})
+    assert (tripoints_in(run, 0.0), tripoints_in(run)) == (0, 1)
     low, high = enlarged(AWAY, 0.5)
     assert (low.tolist(), high.tolist()) == ([-0.25] * 2, [4.75] * 2)
 
@@ -92,13 +95,33 @@ def test_what_is_measured_is_that_of_the_kept_network(tiny):
         assert len(run.audit.near_one) == run.settings["depth"]
 
 
+DEEP, SHALLOW, INSIDE, MORE = (
+    "none at depth 9",
+    "some at depth 2",
+    "none at depth 2 in the box of the data",
+    "more from a large start",
+)
+
+
 @pytest.mark.parametrize("ridge", [0.0, 3e-4])
 @pytest.mark.parametrize(
-    ("measured", "count"),
-    [({}, 0), ({"tripoints_by_margin": [0, 1, 1, 1]}, 1), ({"accuracy": 0.25}, 2)],
-    ids=["the record", "deep ones have tripoints", "none fits"],
+    ("start", "measured", "fails"),
+    [
+        ("torch", {}, []),
+        ("torch", {"tripoints": [0, 0, 0, 1]}, [DEEP, SHALLOW]),
+        ("torch", {"tripoints": [1, 1, 1, 1]}, [DEEP, INSIDE, MORE]),
+        ("torch", {"accuracy": 0.25}, [DEEP, SHALLOW, INSIDE]),
+        ("He", {"tripoints": [0, 0, 0, 1]}, [MORE]),
+    ],
 )
-def test_the_claim_holds_on_the_record_and_can_fail(failing, ridge, measured, count):
+def test_the_claim_holds_on_the_record_and_can_fail(failing, ridge, start, measured, fails):
+    """What is measured is changed for one start alone."""
     runs = recorded(NAME).where(ridge=ridge)
-    changed = [replace(run, measured={**run.measured, **measured}) for run in runs]
-    assert len(failing(changed)) == count
+    changed = [
+        replace(run, measured={**run.measured, **measured})
+        if run.settings["start"] == start
+        else run
+        for run in runs
+    ]
+    of_small_start = [DEEP, SHALLOW, INSIDE]
+    assert failing(changed) == [each for each in fails if ridge or each in of_small_start]

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from rankcheck.audit.result import Audit
-from rankcheck.experiments.audited import Measured, measured_runs
+from rankcheck.experiments.audited import Measured, measured_runs, short
 from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
@@ -28,17 +28,30 @@ from rankcheck.networks.network import Network
 from rankcheck.regions.decision import Decision, decision
 from rankcheck.regions.outlines import outlines, simplified
 
-__all__ = ["EXPERIMENT", "MARGIN", "MARGINS", "fits", "inverted_s"]
+__all__ = [
+    "DEEP",
+    "EXPERIMENT",
+    "HE",
+    "MARGIN",
+    "MARGINS",
+    "SHALLOW",
+    "TORCH",
+    "fits",
+    "inverted_s",
+    "tripoints_in",
+]
 
 CLASSES = 4
 SHALLOW, DEEP = 2, 9
 #: λ, the same for both depths.
 RIDGE = 3e-4
 NOISE = 0.05
-#: The standard deviation of the first weights times √n_{l−1}, that of the default of torch.
-GAIN = 1 / math.sqrt(3)
+#: The standard deviation of the first weights times √n_{l−1}, by the name of the start: that of the
+#: default of torch.nn.Linear, and that of He.
+TORCH, HE = "torch", "He"
+GAINS = {TORCH: 1 / math.sqrt(3), HE: math.sqrt(2)}
 #: The box in which tripoints are counted: that of the data, with this share of its sides added on
-#: each side. The figure shows this one, and the claim counts there.
+#: each side. The figure shows this one.
 MARGIN = 0.5
 MARGINS = (0.0, 0.25, MARGIN, 1.0)
 #: Outlines are drawn to this share of the box.
@@ -62,9 +75,9 @@ class FourClasses(Experiment):
     """Four classes in the plane, depths 2 and 9, with and without ridge."""
 
     name = "rank.figure-2"
-    title = "Four classes in the plane"
+    title = "Deep classifiers: no tripoints from a small start, more often some from a large one"
     place = "rank, Figure 2"
-    pilots = 0  # what was chosen was chosen on the record
+    pilots = 1
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         sizes: dict[Scale, dict[str, int]] = {
@@ -76,11 +89,11 @@ class FourClasses(Experiment):
         seeds = tuple(1000 * seed + number for number in range(size.pop("runs")))
         return [
             Part(
-                f"depth-{depth}-{'ridge' if ridge else 'no-ridge'}",
-                {"depth": depth, "ridge": ridge, "rate": 0.005, **size},
+                f"depth-{depth}-{'ridge' if ridge else 'no-ridge'}{'-He' if start == HE else ''}",
+                {"depth": depth, "ridge": ridge, "start": start, "rate": 0.005, **size},
                 seeds,
             )
-            for depth in (SHALLOW, DEEP)
+            for depth, start in ((SHALLOW, TORCH), (DEEP, TORCH), (DEEP, HE))
             for ridge in (0.0, RIDGE)
         ]
 
@@ -90,7 +103,8 @@ class FourClasses(Experiment):
         x = torch.stack([inverted_s(settings["points"], draw) for draw in draws]).flatten(1, 2)
         y = torch.arange(CLASSES).repeat_interleave(settings["points"])
         widths = [2, *[settings["width"]] * (settings["depth"] - 1), CLASSES]
-        stack = Stack.random(widths, draws, gain=GAIN, device=place.device)
+        gain = GAINS[settings["start"]]
+        stack = Stack.random(widths, draws, gain=gain, device=place.device)
         history = place.train(
             stack,
             entropy_of(y.to(place.device)),
@@ -106,30 +120,36 @@ class FourClasses(Experiment):
             measured = {
                 "error": float(history.errors[-1, number]),
                 "accuracy": float((net(X).argmax(-1) == y).double().mean()),
-                "singular_values": [value.median for value in values],
+                "singular_values": short(torch.tensor([value.median for value in values]), 3),
+                "tripoints": tripoints(net, X),
             }
-            return measured | counts(net, X), drawing(net, X, data=first) if number == 0 else {}
+            shown = number == 0 and settings["start"] == TORCH
+            return measured, drawing(net, X, data=first) if shown else {}
 
         return measured_runs(part, place, stack, points, measure_run)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         findings = []
-        for depth, printed in ((DEEP, "none"), (SHALLOW, "some")):
+        for depth, printed, start in (
+            (DEEP, "none", TORCH),
+            (SHALLOW, "some", TORCH),
+            (DEEP, "none", HE),
+        ):
             for ridge in (True, False):
-                runs = group(result, depth, ridge)
-                tripoints = [run.measured["tripoints"] for run in runs]
+                runs = group(result, depth, ridge, start)
+                numbers = [tripoints_in(run) for run in runs]
                 count = sum(
                     fits(run) and (number > 0) == (printed == "some")
-                    for run, number in zip(runs, tripoints, strict=True)
+                    for run, number in zip(runs, numbers, strict=True)
                 )
                 p = sign_test(count, len(runs))
                 findings.append(
                     Finding(
                         f"tripoints at depth {depth}, {'with' if ridge else 'without'} ridge, in "
-                        "the box of the figure",
+                        f"the box of the figure{', from the start of He' * (start == HE)}",
                         printed,
                         f"{printed} in {count} of {len(runs)} runs, p = {p:.2g}; by run "
-                        f"{', '.join(map(str, tripoints))}; {sum(map(fits, runs))} fit all their "
+                        f"{', '.join(map(str, numbers))}; {sum(map(fits, runs))} fit all their "
                         "points",
                         p < LEVEL,
                     )
@@ -156,22 +176,24 @@ def enlarged(X: Tensor, margin: float) -> tuple[Tensor, Tensor]:
     return low - margin * (high - low), high + margin * (high - low)
 
 
-def counts(net: Network, X: Tensor) -> dict[str, Any]:
+def tripoints(net: Network, X: Tensor) -> list[int]:
     """How many tripoints a classifier has in the boxes around its data, all found in the largest.
 
     Returns:
-        `tripoints` in the box of the figure, and `tripoints_by_margin` in those of `MARGINS`.
+        for each of `MARGINS`, those in its box.
     """
     decided = decision(net, *enlarged(X, max(MARGINS)))
     points = decided.junctions()
-    by_margin = []
+    numbers = []
     for margin in MARGINS:
         low, high = (corner.numpy() for corner in enlarged(X, margin))
-        by_margin.append(int(((low <= points) & (points <= high)).all(axis=1).sum()))
-    return {
-        "tripoints": by_margin[MARGINS.index(MARGIN)],
-        "tripoints_by_margin": by_margin,
-    }
+        numbers.append(int(((low <= points) & (points <= high)).all(axis=1).sum()))
+    return numbers
+
+
+def tripoints_in(run: Run, margin: float = MARGIN) -> int:
+    """How many tripoints a network has in the box with this margin."""
+    return int(run.measured["tripoints"][MARGINS.index(margin)])
 
 
 def drawing(net: Network, X: Tensor, *, data: bool) -> dict[str, Any]:
@@ -203,9 +225,10 @@ def _short(points: np.ndarray) -> list[Any]:
     return listed
 
 
-def group(result: Result, depth: int, ridge: bool) -> tuple[Run, ...]:
-    """The runs of one depth, with or without ridge."""
-    return tuple(run for run in result.where(depth=depth) if (run.settings["ridge"] > 0) == ridge)
+def group(result: Result, depth: int, ridge: bool, start: str = TORCH) -> tuple[Run, ...]:
+    """The runs of one depth and start, with or without ridge."""
+    runs = result.where(depth=depth, start=start)
+    return tuple(run for run in runs if (run.settings["ridge"] > 0) == ridge)
 
 
 def second(run: Run) -> float:

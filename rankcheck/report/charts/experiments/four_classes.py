@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from rankcheck.experiments.figures.four_classes import DEEP, SHALLOW, fits, group, second
+from rankcheck.experiments.figures.four_classes import (
+    DEEP,
+    HE,
+    SHALLOW,
+    TORCH,
+    fits,
+    group,
+    second,
+    tripoints_in,
+)
 from rankcheck.report.charts.experiments.drawing import COLOURS, panels
 
 if TYPE_CHECKING:
@@ -19,13 +28,15 @@ if TYPE_CHECKING:
 
 __all__ = ["figures"]
 
-#: Depth, ridge and name of the groups, in the order of the document's panels.
+#: Depth, ridge, start and name of the groups: first those of the document's panels, in its order.
 _GROUPS = (
-    (SHALLOW, False, "depth 2, without ridge"),
-    (SHALLOW, True, "depth 2, with ridge"),
-    (DEEP, False, "depth 9, without ridge"),
-    (DEEP, True, "depth 9, with ridge"),
+    (SHALLOW, False, TORCH, "depth 2, without ridge"),
+    (SHALLOW, True, TORCH, "depth 2, with ridge"),
+    (DEEP, False, TORCH, "depth 9, without ridge"),
+    (DEEP, True, TORCH, "depth 9, with ridge"),
 )
+#: The others, without and with ridge together.
+_LARGE = "depth 9, from the start of He"
 #: What the second figure shows in place of a smaller ratio.
 _LEAST = 1e-3
 
@@ -38,8 +49,8 @@ def figures(result: Result) -> dict[str, Figure]:
 def _classes(result: Result) -> Figure:
     figure, axes = panels(2, 2, height=2.9)
     points = result.runs[0].drawn["points"]
-    for panel, (depth, ridge, name) in zip(axes, _GROUPS, strict=True):
-        drawn = group(result, depth, ridge)[0].drawn
+    for panel, (depth, ridge, start, name) in zip(axes, _GROUPS, strict=True):
+        drawn = group(result, depth, ridge, start)[0].drawn
         for colour, rings, data in zip(COLOURS, drawn["classes"], points, strict=False):
             if rings:
                 panel.add_patch(PathPatch(_area(rings), facecolor=colour, alpha=0.3, linewidth=0.5))
@@ -61,15 +72,17 @@ def _area(rings: Sequence[Sequence[Sequence[float]]]) -> Path:
 
 def _against_rank(result: Result) -> Figure:
     figure, (panel,) = panels(1, 1, height=3.0)
-    for at, (depth, ridge, name) in enumerate(_GROUPS):
-        runs = [run for run in group(result, depth, ridge) if fits(run)]
+    groups = [(group(result, depth, ridge, start), name) for depth, ridge, start, name in _GROUPS]
+    groups += [(result.where(depth=DEEP, start=HE), _LARGE)]
+    for at, (all_runs, name) in enumerate(groups):
+        runs = [run for run in all_runs if fits(run)]
         ratios = [max(second(run), _LEAST) for run in runs]
         # Groups stand a little above one another, so that none hides another one.
-        heights = [run.measured["tripoints"] + 0.12 * (at - 1.5) for run in runs]
+        heights = [tripoints_in(run) + 0.12 * (at - 2) for run in runs]
         panel.plot(ratios, heights, "o", color=COLOURS[at], markersize=4, alpha=0.8, label=name)
     panel.set(xlabel="$s_2/s_1$ of the Jacobian, by medians over the data", ylabel="tripoints")
     panel.set(xscale="log", xlim=(_LEAST, 1))
-    most = max((run.measured["tripoints"] for run in result.runs if fits(run)), default=0)
+    most = max((tripoints_in(run) for run in result.runs if fits(run)), default=0)
     panel.set_yticks(range(1 + most))
     panel.legend(loc="upper left")
     return figure
