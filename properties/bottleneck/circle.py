@@ -38,15 +38,16 @@ def an_arc_anywhere(g, steps):
     effort=0.5,
 )
 def test_circle(g, m, *, bracket=antipodal_bracket):
-    r"""The identity of the circle has Jacobian rank one and bottleneck rank two.
+    r"""The identity of the circle has Jacobian rank one, and no map to the line takes it apart.
 
     Restricted to a tangent of the unit circle, the identity is the projection onto a line, so
     $\operatorname{rank}_J(id) = 1$. Each continuous $g: \mathbb R^2 \to \mathbb R$ takes two
     antipodes, at distance 2, to one value, so no $h \circ g$ through $\mathbb R^1$ is the identity
     and $\operatorname{rank}_{BN}(id) = 2$.
 
-    Checked for piecewise-linear $g$: $g(x) - g(-x)$ changes its sign over an arc of parameters of
-    length $2^{-23}$, so that by continuity it vanishes there.
+    Checked is the step of this for drawn piecewise-linear $g$: $g(x) - g(-x)$ changes its sign over an
+    arc of parameters of length $2^{-23}$, so that by continuity it vanishes there. That rank two
+    suffices is the identity itself, through $\mathbb R^2$.
     """
     t = tangent(m).unsqueeze(-1)
     projection = t @ t.mT

@@ -63,12 +63,13 @@ def _column(net):
     audit="left out: an identity of the formulas: both sides are the same for every network",
 )
 def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=balance_layers):
-    r"""A network of least cost consists of two halves of least cost.
+    r"""Three consequences of this: a network of least cost consists of two halves of least cost.
 
-    At a network of least cost
+    The statement: at a network of least cost
     $R(f; \Omega, L) = R(\tilde\alpha_\ell; \Omega, \ell)
       + R(\sigma(\tilde\alpha_\ell) \to f; \Omega, L - \ell)$
-    for every $0 < \ell < L$. As $R$ cannot be computed, three consequences are checked.
+    for every $0 < \ell < L$, since a cheaper half would make the whole cheaper. $R$ cannot be computed,
+    so the least cost is taken among rescalings, and bounded from below by Jacobians.
 
     Among the networks with $W_\ell \to \alpha_\ell W_\ell$,
     $b_\ell \to \alpha_1 \cdots \alpha_\ell\, b_\ell$, $\prod \alpha_\ell = 1$, which compute the same

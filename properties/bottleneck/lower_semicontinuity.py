@@ -14,12 +14,29 @@ from rankcheck.scalars import scalar
 
 @instances
 def two_networks(source: Source):
-    """Two networks of the same widths and slope, the second at any distance from the first, and x."""
+    """Two networks of one depth and slope, the second at any distance from the first, and x.
+
+    Half of the time the second has fewer hidden units; these are zero rows and columns.
+    """
     net = network(source, depth=(1, 4), width=(1, 3))
     near = source.choice((1.0, 2.0**-8))
     other = [W + near * source.tensor(*W.shape[-2:], low=-1.0, high=1.0) for W in net.weights]
     biases = [b + near * source.tensor(b.shape[-1], low=-1.0, high=1.0) for b in net.biases]
+    if source.choice(("same", "fewer")) == "fewer":
+        hidden = [source.integer(1, n) for n in net.widths[1:-1]]
+        widths = [net.widths[0], *hidden, net.widths[-1]]
+        other = [
+            padded(W[..., :n, :m], W) for W, n, m in zip(other, widths[1:], widths, strict=False)
+        ]
+        biases = [padded(b[..., :n], b) for b, n in zip(biases, widths[1:], strict=True)]
     return net, net.with_parameters(other, biases), source.tensor(net.widths[0])
+
+
+def padded(part, like):
+    """The array with zeros behind its last two axes, or its last one, up to the shape of another."""
+    missing = [n - m for n, m in zip(like.shape, part.shape, strict=True)]
+    sides = [p for n in reversed(missing) for p in (0, n)]
+    return torch.nn.functional.pad(part, sides)
 
 
 @instances
@@ -60,9 +77,10 @@ def steep_pairs(source: Source):
     audit="left out: it compares two networks",
 )
 def test_lower_semicontinuity(net, other, x, *, start=0, weight=1):
-    r"""A limit of networks of bounded cost and width is a network of no larger cost.
+    r"""At bounded widths a limit of networks of bounded cost is a network of no larger cost.
 
-    For networks $\theta$, $\theta'$ of the same widths and slope, at every $x$,
+    For networks $\theta$, $\theta'$ of one depth and slope, at every $x$, where units that one of them lacks
+    are zero rows and columns,
     $$\|f_\theta(x) - f_{\theta'}(x)\| \le \sum_{\ell=1}^L \Bigl( \prod_{j > \ell} \|W'_j\|_F \Bigr)
       \bigl( \|W_\ell - W'_\ell\|_F \|\alpha_{\ell-1}(x)\| + \|b_\ell - b'_\ell\| \bigr).$$
 

@@ -15,16 +15,19 @@ from rankcheck.witnesses.progress_code import progress_code
 
 
 @instances
-def orthogonal_halves(source: Source):
-    """x ↦ sx at the points ±r of the line, |s| = 1 or near 1: equality at depth 1 as s² → 1.
+def antipodes(source: Source):
+    """Chains of units with weights near ±1 at ±r, without biases, whose slope is 1 or nearly 1.
 
-    Near 1 the exponent s² − 1 counts in first order, and what is lost in second order.
+    The activations at ±r are nearly opposite in every layer, so the sides are equal at depth 1, and as
+    the slope tends to 1 at every depth. The exponent ‖θ‖² − L counts in first order of the weights, and
+    what is lost in second order.
     """
-    sign, r = source.choice((1, -1)), source.tensor(1, 1, low=0.25, high=4.0)
-    weight = torch.ones_like(r) * sign
+    depth, r = source.integer(1, 6), source.tensor(1, 1, low=0.25, high=4.0)
+    weights = [torch.ones_like(r) * source.choice((1, -1)) for _ in range(depth)]
     if source.integer(0, 1) == 1:
-        weight = weight * (1 + source.tensor(1, 1, low=-(2.0**-8), high=2.0**-8))
-    return Network.linear((weight,)), torch.cat((r, -r), -2)
+        weights = [w * (1 + source.tensor(1, 1, low=-(2.0**-12), high=2.0**-12)) for w in weights]
+    slope = 1 - source.tensor(low=2.0**-26, high=2.0**-24)
+    return Network.linear(weights, slope), torch.cat((r, -r), -2)
 
 
 @instances
@@ -42,7 +45,7 @@ def light_networks(source: Source):
     "bottleneck.ntk-linear-in-depth",
     paper("bottleneck", "§4"),
     instances=light_networks(),
-    tight=orthogonal_halves(),
+    tight=antipodes(),
     mutants={
         "whatever the norm of the parameters": {"norms": 0},
         "0.51 in place of a half": {"share": Fraction(51, 100)},
@@ -69,7 +72,9 @@ def test_ntk_linear_in_depth(net, ends, *, norms=1, share=Fraction(1, 2)):
 
     For a function that is not constant on a linear piece, and parameters with $\|\theta\|^2 \le L + c_1$,
     the kernel is therefore at least $cL$ somewhere on it. For a function of rank $k \ge 2$ the right
-    side decays like $e^{-(k-1)L}$, and says nothing.
+    side decays like $e^{-(k-1)L}$, and says nothing. The sides are equal at depth 1, and at every depth as
+    the slope tends to 1. For slopes $a \le 0$ the right side may be
+    multiplied by $2^{1 - 1/L}$, as the activations at $x$ and $y$ are never opposite.
 
     Proof: docs/proofs/ntk-linear-in-depth.md.
     """

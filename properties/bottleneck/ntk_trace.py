@@ -113,10 +113,11 @@ def isotropic_kernels(source: Source):
     audit="on data; points × outputs",
 )
 def test_ntk_operator_norm(net, points, *, left=0, right=1):
-    r"""The mean trace of the tangent kernel is at most the output dimension times its norm.
+    r"""A fact on matrices: the mean trace of the tangent kernel is at most d_out times its norm.
 
     $\frac1N \operatorname{tr} \Theta(X, X) \le d_{out}\,\|\Theta(X, X)\|_{op}$ for $N$ points, with
-    $\Theta$ over the weights: the matrix has $N d_{out}$ eigenvalues.
+    $\Theta$ over the weights: the matrix has $N d_{out}$ eigenvalues. Of networks only the
+    number of rows enters.
     """
     kernel = gram(net, points)
     trace = torch.diagonal(kernel, dim1=-2, dim2=-1).sum(-1)

@@ -10,7 +10,7 @@ from rankcheck.costs.corrections import excess
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import slope
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import log_pseudo_determinant, rank
+from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
 from rankcheck.networks import Network
 from rankcheck.scalars import scalar
 from rankcheck.witnesses.constants import least_constant_cost
@@ -21,7 +21,14 @@ from ._active import active_network
 
 @instances
 def summands(source: Source):
-    """Networks f and g of one depth and slope, with Jacobians of rank one or two, and a point."""
+    """Networks f and g of one depth and slope, with Jacobians of rank one or two, and a point.
+
+    In a third of the draws they are near `orthogonal_summands`, with biases.
+    """
+    if source.integer(0, 2) == 0:
+        near = source.choice((2.0**-10, 2.0**-6))
+        f, g, x = orthogonal_summands()(source)
+        return moved(source, f, near), moved(source, g, near), x
     k, m, L = source.integer(1, 2), source.integer(1, 2), source.integer(2, 4)
     inputs, outputs = k + m + source.integer(0, 1), k + m + source.integer(0, 1)
     x, a = source.tensor(inputs), slope(source)
@@ -29,20 +36,31 @@ def summands(source: Source):
     return f, active_network(source, x, rank=m, depth=L, outputs=outputs, slope=a, start=k), x
 
 
+def moved(source: Source, net: Network, near: float):
+    """The network with every parameter moved by at most this much."""
+    W, b = (
+        [p + source.tensor(*p.shape[len(net.batch) :], low=-near, high=near) for p in parts]
+        for parts in (net.weights, net.biases)
+    )
+    return net.with_parameters(W, b)
+
+
 @instances
 def orthogonal_summands(source: Source):
-    """f and g linear, almost isometries between orthogonal planes, and a point with positive parts.
+    """f and g linear, multiples of isometries in each layer, between orthogonal planes, at a point.
 
-    Or f and f again, whose sum has the rank of f, and twice its singular values.
+    The singular values of a layer are near 1, or between 1/2 and 2. Or f and f again, whose sum has
+    the rank of f, and twice its singular values.
     """
     k, m, L = source.integer(1, 2), source.integer(1, 2), source.integer(2, 4)
+    low, high = source.choice(((1.0, 1.0 + 2.0**-20), (0.5, 2.0)))
     into = semi_orthogonal(source, k + m, k + m)
     out = semi_orthogonal(source, k + m, k + m)
     y = positive(source, k + m)
     a = slope(source)
 
     def part(start: int, stop: int) -> Network:
-        t = torch.diag_embed(positive(source, stop - start, low=1.0, high=1.0 + 2.0**-20))
+        t = torch.diag_embed(positive(source, stop - start, low=low, high=high))
         weights = [t] * L
         weights[0] = weights[0] @ into[..., :, start:stop].mT
         weights[-1] = out[..., :, start:stop] @ weights[-1]
@@ -76,18 +94,22 @@ def ranks_of_summands(f, g, x):
     mutants={
         "without the cross term of the last biases, as printed": {"cross": nothing},
         "log|J|_+ counted 2.04 times": {"weight": Fraction(51, 25)},
+        "singular values to the power 2.04/L": {"exponent": Fraction(51, 25)},
     },
     witness=Network.add,
     reach=ranks_of_summands,
 )
-def test_sum(f, g, x, *, cross=last_biases, weight=2):
+def test_sum(f, g, x, *, cross=last_biases, weight=2, exponent=2):
     r"""The excess cost is additive for sums, up to the biases of the last layer.
 
     The parallel network of depth $L \ge 2$ computes $f + g$. For all $k$ and $m$ its excess
     $\|\theta\|^2 - (k + m) L$ is $\|\theta_f\|^2 - kL$ plus $\|\theta_g\|^2 - mL$ plus
     $2 \langle b_{L,f}, b_{L,g} \rangle$. With $k = \operatorname{rank} Jf(x)$ and
     $m = \operatorname{rank} Jg(x)$ it is at least $2 \log |J(f + g)(x)|_+$ where
-    $k + m = \operatorname{rank} J(f+g)(x)$.
+    $k + m = \operatorname{rank} J(f+g)(x)$, since
+    $$L \|J(f + g)(x)\|_{S^{2/L}}^{2/L} \le \|\theta_f\|^2 + \|\theta_g\|^2 + 2 \langle b_{L,f}, b_{L,g} \rangle$$
+    at every $x$: this is an equality for multiples of isometries between orthogonal planes, and the
+    logarithm only for isometries.
 
     Not checked is the limit: with the cheapest networks of $f$ and $g$,
     $R^{(1)}(f + g) \le R^{(1)}(f) + R^{(1)}(g) + 2 \limsup \langle b_{L,f}, b_{L,g} \rangle$ where
@@ -109,6 +131,12 @@ def test_sum(f, g, x, *, cross=last_biases, weight=2):
             scale=size,
             where=rank(J, noise) == k + m,
             label="the Jacobian",
+        ),
+        leq(
+            schatten_power(J, Fraction(exponent, net.depth), noise) * net.depth,
+            f.cost() + g.cost() + cross(f, g),
+            scale=size,
+            label="the Jacobian at this depth",
         ),
     )
 
