@@ -80,10 +80,10 @@ def shrunk_targets(source: Source):
     audit="left out: it takes the targets of a loss; an audit has none",
 )
 def test_variance_of_a_fit(net, x, y, *, exponent=Fraction(1, 2)):
-    r"""A function that fits its targets well varies as much as they do.
+    r"""Any function, of a minimum or not, that fits its targets well varies as much as they do.
 
     $\sqrt{V(y)} \le \sqrt{V(f(x))} + \sqrt{C}$ with $C = \frac1N \sum_i \|f(x_i) - y_i\|^2$ and $V$ the
-    total variance. At a global minimum of $C + \frac\lambda L \|\theta\|^2$ the loss is at most
+    total variance. Only this is checked, and no minimum. At a global minimum of $C + \frac\lambda L \|\theta\|^2$ the loss is at most
     $\lambda(1 + C_N/L)$, so
     $V_L \ge \bigl(\sqrt{V(y)} - \sqrt{\lambda(1 + C_N/L)}\bigr)^2$ if the bracket is positive: for
     $\lambda < V(y)$ the outputs on the training data do not become constant as $L \to \infty$.

@@ -16,6 +16,7 @@ from rankcheck.networks.bounds import interval_bounds
 from rankcheck.witnesses.affine_layers import affine_excess, affine_layers
 from rankcheck.witnesses.bijections import conjugate
 from rankcheck.witnesses.identity_layers import identity_layers, translate
+from rankcheck.witnesses.leaky_representation import with_slope
 
 from ._bijections import bijection
 
@@ -117,7 +118,7 @@ def test_cost_of_affine_maps(
 
 @instances
 def conjugates(source: Source):
-    """ψ and φ, P, s, Q of A = P diag(s) Qᵀ, b; a box, x in it, and a depth."""
+    """ψ and φ, P, s, Q of A = P diag(s) Qᵀ, b; a box, x in it, a depth, and a slope of networks."""
     m, n = source.integer(1, 3), source.integer(1, 3)
     k = source.integer(1, min(m, n))
     phi = bijection(source, n, source.integer(1, 2), bound=4.0, low=0.25)
@@ -127,7 +128,8 @@ def conjugates(source: Source):
     s, b = positive(source, k), source.tensor(m, low=-4.0, high=4.0)
     low, high = box(source, n)
     x = point_in(source, low, high)
-    return psi, P, s, Q, b, phi, low, high, x, source.choice((0, 1, 2, 5, 20, 60))
+    extra = source.choice((0, 1, 2, 5, 20, 60))
+    return psi, P, s, Q, b, phi, low, high, x, extra, slope(source)
 
 
 @instances
@@ -141,7 +143,7 @@ def conjugate_isometries(source: Source):
     y = positive(source, k)
     x = (phi.weights[0].mT @ (Q @ y.unsqueeze(-1))).squeeze(-1)
     extra = source.choice((0, 1, 2, 5, 20, 60))
-    return psi, P, 0 * y + 1, Q, 0 * P[..., 0], phi, x, x, x, extra
+    return psi, P, 0 * y + 1, Q, 0 * P[..., 0], phi, x, x, x, extra, slope(source)
 
 
 def least_stretch(net):
@@ -155,6 +157,11 @@ def least_stretch(net):
 def first_layer_only(net):
     """The least singular value of the first layer, without the slope and the other layers."""
     return singular_values(net.weights[0])[..., -1]
+
+
+def relabelled(net, slope):
+    """The weights as they are, with another slope: another function."""
+    return Network(net.weights, net.biases, slope)
 
 
 def untranslated(h, g, depth, lower):
@@ -171,6 +178,7 @@ def untranslated(h, g, depth, lower):
         "the stretch of the first layers": {"stretch": first_layer_only},
         "one dimension less": {"dimension": -1},
         "no shift": {"witness": untranslated},
+        "the layers of the bijections with slope a": {"other": relabelled},
     },
     witness=identity_layers,
 )
@@ -185,26 +193,30 @@ def test_cost_of_conjugates(
     high,
     x,
     extra,
+    a,
     *,
     witness=identity_layers,
+    other=with_slope,
     stretch=least_stretch,
     dimension=0,
 ):
-    r"""The cost of an affine map between bijections is rank A times the depth plus a constant.
+    r"""For every activation an affine map between bijections costs rank A times the depth plus a constant.
 
     Let $f = \psi \circ (x \mapsto Ax + b) \circ \phi$ on a box $\Omega$ with piecewise-linear
-    bijections of slope $a > 0$, and $A = P \operatorname{diag}(s) Q^\top$ of rank $k \ge 1$. Let
-    $\mu_\psi = a^{L_\psi - 1} \prod_\ell s_{\min}(V_\ell)$ over the weights of $\psi$, and
-    $\mu_\phi$ likewise. For every $L \ge L_\psi + L_\phi$ and every $x$ in $\Omega$
+    bijections, given by layers of slope $p > 0$, and $A = P \operatorname{diag}(s) Q^\top$ of rank
+    $k \ge 1$. Let $\mu_\psi = p^{L_\psi - 1} \prod_\ell s_{\min}(V_\ell)$ over the weights of $\psi$, and
+    $\mu_\phi$ likewise. For networks of *every* slope $a \in (-1, 1)$, ReLU included, every
+    $L \ge L_\psi + L_\phi$ and every $x$ in $\Omega$
 
     $k L + 2 \log |A|_+ + 2 k \log(\mu_\psi \mu_\phi) \le L \|Jf(x)\|_{S^{2/L}}^{2/L} \le
-    R(f; \Omega, L) \le \|\theta\|^2 = k L + C$,
+    R(f; \Omega, \sigma_a, L) \le \|\theta\|^2 = k L + C_a$,
 
-    $C = \|\theta_g\|^2 + \|\theta_h\|^2 - (L_\psi + L_\phi) k$, with identity layers between
+    $C_a = \|\theta_g\|^2 + \|\theta_h\|^2 - (L_\psi + L_\phi) k$, with identity layers between
     $g = Q^\top \circ \phi$ and $h = \psi \circ (P \operatorname{diag}(s) \cdot + b)$, translated so
-    that $g(\Omega) \ge 0$. So $R_\infty(f) = \operatorname{rank} A$. The first inequality holds
-    because $s_i(XAY) \ge s_{\min}(X)\, s_i(A)\, s_{\min}(Y)$. Proof:
-    docs/proofs/cost-of-affine-maps.md.
+    that $g(\Omega) \ge 0$ and written with pairs of units of slope $a$. So
+    $R_\infty(f; \sigma_a) = \operatorname{rank} A$ for all $\sigma_a$; only the constant $C_a$ depends on $a$.
+    The first inequality holds because $s_i(XAY) \ge s_{\min}(X)\, s_i(A)\, s_{\min}(Y)$. Other
+    piecewise-linear bijections are on the page of the proof: docs/proofs/cost-of-affine-maps.md.
     """
     zero = Q.new_zeros((*P.shape[:-2], s.shape[-1]))
     f = conjugate(psi, P @ (s.unsqueeze(-1) * Q.mT), phi, b)
@@ -212,6 +224,7 @@ def test_cost_of_conjugates(
     h = psi.merged_after(phi.with_parameters((P * s.unsqueeze(-2),), (b,)))
     lower, _ = interval_bounds(g, low, high)
     L = h.depth + g.depth + extra
+    h, g = other(h, a), other(g, a)
     net, (moved_h, moved_g) = witness(h, g, L, lower), translate(h, g, lower)
     k = s.shape[-1] + dimension
     stretched = stretch(psi).log() + stretch(phi).log()

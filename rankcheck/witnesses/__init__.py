@@ -37,7 +37,7 @@ from rankcheck.witnesses.inner_product import (
     largest_parameter,
     pair_with_sum,
 )
-from rankcheck.witnesses.leaky_representation import leaky_representation
+from rankcheck.witnesses.leaky_representation import leaky_representation, with_slope
 from rankcheck.witnesses.lipschitz import (
     LipschitzApproximator,
     cells_needed,
@@ -161,4 +161,5 @@ __all__ = [
     "two_dimensional_layers",
     "two_sided_distances",
     "two_sided_log_determinant",
+    "with_slope",
 ]
