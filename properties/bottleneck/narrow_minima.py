@@ -45,7 +45,8 @@ def layers_of_two_values(source: Source):
     layers, u = source.integer(1, 8), positive(source, low=0.125, high=0.375)
     # (1 − u²)² + (2u)² = (1 + u²)², so that the root of 1 + η² is rational.
     top, eta = (1 - u * u) / (1 + u * u), 2 * u / (1 - u * u)
-    W = torch.diag_embed(torch.stack((top, top * eta * (1 + 2.0**-26)), -1))
+    above = scalar(1 + Fraction(1, 2**26), u)
+    W = torch.diag_embed(torch.stack((top, top * eta * above), -1))
     return Network.linear((W,) * layers), positive(source, 2), eta
 
 
