@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, bound, leq, paper
+from rankcheck import Network, bound, cited, leq, paper
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
@@ -106,3 +106,20 @@ def length(array, axes):
     """The norm over the last one or two axes."""
     square = frobenius_squared(array) if axes == 2 else (array * array).sum(-1)
     return power(square, Fraction(1, 2))
+
+
+@cited(
+    "bottleneck.least-cost-is-attained",
+    paper("bottleneck", "§2.1, the representation cost"),
+    reason="open: a minimum over networks of any finite widths, which cannot be computed. Among networks of bounded "
+    "widths it is attained if any equals f, since parameters of bounded norm have a convergent subsequence "
+    "(bottleneck.lower-semicontinuity), and on finite domains widths of N(N + 1) are enough (Remark 1). On infinite "
+    "domains print gives no bound of the widths beyond depth one, and there is none here. What is claimed of R "
+    "here holds for the infimum as well",
+)
+def test_least_cost_is_attained():
+    r"""The least cost of a function at a given depth is attained by a network of finite widths.
+
+    $R(f; \Omega, L) = \min \{\|\theta\|^2 : f_\theta = f \text{ on } \Omega\}$, over networks of depth $L$ and any finite
+    widths, for every finite piecewise linear $f$ that has one.
+    """

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import leq, limit, paper
+from rankcheck import Erratum, leq, limit, paper
 from rankcheck.instances.cones import isometry_at, nonnegative_isometry
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import slope
@@ -55,11 +55,17 @@ def planes_beside_constants(source: Source):
         "2 % more than the share": {"share": Fraction(51, 50)},
         "a remainder of a third": {"rest": Fraction(1, 3)},
     },
+    errata=Erratum(
+        printed="We know that lim R^(1)(α_{ℓ_1} → α_{ℓ_2}; Ω) = R^(1)(f_θ; Ω) lim (ℓ_2 − ℓ_1)/L",
+        right="for the linear maps of part 3, whose proof the line ends. For other functions it fails: "
+        "f(y) = (y, c) on [0, 1]^n with 0 < c ≤ 1 has R^(1)(f) = c², and an optimal network pays it in its "
+        "last layer alone.",
+        survives="Prop. 4.3 and 14.3. The two lines after it, 1/p R^(2)(α) + 1/(1 − p) R^(2)(α → f) ≥ "
+        "R^(2)(f), are Eq. (1) of the proof.",
+    ),
     witness=balanced_cone_network,
 )
-def test_shares_of_the_first_correction(
-    net, k, correction, logs, first, last, *, share=1, rest=1
-):
+def test_shares_of_the_first_correction(net, k, correction, logs, first, last, *, share=1, rest=1):
     r"""In the cheapest network of a linear map every layer has its share of the first correction.
 
     In the network $W_\ell = U_\ell S^{1/L} U_{\ell-1}^T$ of $A = U S V^T$ (bottleneck.second-correction-linear)

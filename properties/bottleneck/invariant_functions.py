@@ -1,0 +1,67 @@
+"""Section 5 of `bottleneck`: functions with symmetries have a small rank."""
+
+from rankcheck import construction, eq, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.kinks import clear_of_boundaries
+from rankcheck.instances.matrices import orthogonal
+from rankcheck.instances.networks import network
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import rank
+
+
+@instances
+def functions_along_a_subspace(source: Source, *, invariant=True):
+    """A network that ignores d directions, a basis E of the others, a point, and a step along the d."""
+    net = network(source, depth=(1, 3), width=(1, 4), inputs=source.integer(1, 4))
+    n = net.widths[0]
+    d = source.integer(1, n)
+    Q = orthogonal(source, n)
+    across, along = Q[..., : n - d], Q[..., n - d :]
+    x, t = source.tensor(n), source.tensor(d)
+    if invariant:
+        first = net.weights[0] @ across @ across.mT
+        net = net.with_parameters((first, *net.weights[1:]), net.biases)
+    net = clear_of_boundaries(source, net, x)
+    return net, across, x, (along @ t.unsqueeze(-1)).squeeze(-1)
+
+
+def by_the_quotient(net, across, x):
+    """h(g(x)) with g = Eᵀ, which is injective on orbits, and h = f∘E."""
+    folded = net.weights[0] @ across
+    inner = (across.mT @ x.unsqueeze(-1)).squeeze(-1)
+    return net.with_parameters((folded, *net.weights[1:]), net.biases)(inner)
+
+
+def at_the_origin(net, across, x):
+    """The value at 0, as if the quotient were a point."""
+    return net(0 * x)
+
+
+@construction(
+    "bottleneck.rank-of-invariant-functions",
+    paper("bottleneck", "§5, for translations"),
+    instances=functions_along_a_subspace(),
+    needs={"f is invariant": functions_along_a_subspace(invariant=False)},
+    mutants={"a quotient of dimension 0": {"factor": at_the_origin}},
+    loose={"the rank": "a network may have a smaller rank than its symmetries say"},
+)
+def test_rank_of_invariant_functions(net, across, x, step, *, factor=by_the_quotient):
+    r"""A function that translations along d directions do not change factors through the others.
+
+    Let $G$ be the translations along a subspace of $\mathbb R^n$ of dimension $d$ and $f$ a network with
+    $f(x + v) = f(x)$ for these $v$. With an orthonormal basis $E$ of the complement, the orbit space is embedded
+    by $g(x) = E^T x$, and $f = (f \circ E) \circ g$, so the bottleneck rank of $f$ is at most
+    $n - d = \dim \mathbb R^n / G$; and so is the rank of its Jacobian.
+
+    In general $f$ is constant on orbits, hence a function of the quotient map, and both factors are
+    continuous where the embedding is proper. The bottleneck rank, however, is defined with piecewise linear
+    factors, and the quotient by rotations has none that are; bottleneck.symmetry-learning-rank has the example
+    of the source, whose factors are polynomials.
+    """
+    scale = network_scale(net, x.abs() + step.abs())
+    ranks = rank(net.jacobian(x), net.jacobian_noise(x))
+    return (
+        eq(net(x + step), net(x), scale=scale, label="the symmetry"),
+        eq(factor(net, across, x), net(x), scale=scale, label="the factors"),
+        leq(ranks, across.shape[-1], label="the rank"),
+    )
