@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,10 +11,14 @@ import pytest
 import torch
 from scipy.linalg import subspace_angles
 
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
+from rankcheck.experiments.claims import Runs
 from rankcheck.experiments.figures import linear_layers
 from rankcheck.experiments.figures.linear_layers import EXPERIMENT, next_ratio, pairs
 from rankcheck.experiments.figures.linear_notebooks import target, true_directions
 from rankcheck.experiments.records import recorded
+from rankcheck.experiments.result import Run
 from rankcheck.experiments.stack import Stack, generators
 from rankcheck.networks.network import Network
 
@@ -99,8 +104,15 @@ def test_the_cost_of_linear_layers_and_its_bound_are_those_by_hand() -> None:
     assert found["mixed_variation"] == pytest.approx(8 ** Fraction(2, 3) + 1, rel=1e-12)
 
 
-def test_each_threshold_decides(failing) -> None:
-    """A pair counts at the named factor and not beyond it."""
+def test_each_threshold_decides() -> None:
+    """A pair counts at the named factor and not beyond it, for both claims."""
+    claims = load(select([NAME, "linear.trained-generalisation"]))
+
+    def failing(runs: Iterable[Run]) -> list[str]:
+        instance = (Runs(runs),)
+        relations = [one for claim in claims for one in claim.relations(instance)]
+        return [one.label for one in relations if bool(one.violated().any())]
+
     record = recorded(NAME)
     for r, points in ((1, 64), (2, 256)):
         assert not failing(record.where(rank=r, points=points))
@@ -108,7 +120,7 @@ def test_each_threshold_decides(failing) -> None:
     sigma = [1.0, 0.5, *[0.02] * 18]
     before = replace(
         shallow,
-        measured={**shallow.measured, "sigma": sigma, "effective_rank": 20, "distance": 0.5}
+        measured={**shallow.measured, "sigma": sigma, "effective_rank": 18, "distance": 0.5}
         | {"generalisation": 4.0},
     )
     assert next_ratio(before) == 0.5
@@ -117,7 +129,7 @@ def test_each_threshold_decides(failing) -> None:
         measured = {
             **deep.measured,
             "sigma": [2.0, 0.5, *[0.001] * 18],
-            "effective_rank": 2,
+            "effective_rank": 12,
             "distance": 0.25,
             "generalisation": 1.0,
             **changes,
@@ -132,7 +144,7 @@ def test_each_threshold_decides(failing) -> None:
     for change, label in (
         ({"error": 0.01 * deep.measured["variance"]}, "both networks fit"),
         ({"sigma": [2.0, 0.51, *[0.001] * 18]}, "the next singular value"),
-        ({"effective_rank": 20}, "the effective index rank"),
+        ({"effective_rank": 13}, "the effective index rank"),
         ({"distance": 0.251}, "the subspace"),
         ({"generalisation": 1.01}, "the error at fresh points"),
     ):

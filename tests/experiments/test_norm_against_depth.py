@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from rankcheck.experiments.figures.norm_against_depth import curves, falling, ranges
+from rankcheck.experiments.figures.norm_against_depth import (
+    curves,
+    falling,
+    ranges,
+    shallow_range,
+    worse_fit,
+)
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import Run
 
@@ -54,10 +60,25 @@ def test_curves_are_sorted_by_depth():
     assert [falling(curve) for curve in curves(runs)] == [False, True]
 
 
+def test_the_range_of_the_shallow_depths():
+    """All three have to fit, and to have one rank; what is deeper does not matter."""
+    curve = [made(*each) for each in ((5, 10.0, 3), (7, 15.0, 3), (9, 20.0, 3), (25, 0.0, 1, 0.05))]
+    found = shallow_range(curve)
+    assert (found.rank, found.depths) == (3, (5, 7, 9))
+    assert found.slope == pytest.approx(2.5)
+    assert worse_fit(curve) == pytest.approx(5)
+    assert shallow_range([*curve[:2], made(9, 20.0, 2)]) is None
+    assert shallow_range([*curve[:2], made(9, 20.0, 3, error=0.2)]) is None
+    assert shallow_range(curve[:2]) is None
+
+
 def test_each_criterion_of_the_claim_can_fail(failing):
-    """Norms that are affine with the slope 4, whatever the rank; and a rank that stays."""
+    """Norms with a whole slope; ranks that agree, or stay; and a fit at every depth."""
     deep = recorded(NAME).where(ridge=0.001)
     assert not failing(deep)
-    steep = [changed(run, norm=4.0 * run.settings["depth"]) for run in deep]
-    assert failing(steep) == ["the slope is the rank"]
-    assert "the rank falls" in failing(changed(run, rank=3) for run in deep)
+    for slope in (2.0, 3.0):
+        lines = [changed(run, norm=slope * run.settings["depth"]) for run in deep]
+        assert failing(lines) == ["the slope is below the rank"]
+    assert failing(changed(run, {"rank": 3}) for run in deep) == ["the weights have a larger rank"]
+    assert failing(changed(run, rank=3) for run in deep) == ["the rank falls"]
+    assert failing(changed(run, error=0.01) for run in deep) == ["the deepest fit worse"]
