@@ -2,15 +2,20 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, conjecture, eq, leq, paper
+import torch
+
+from rankcheck import bound, eq, leq, paper
 from rankcheck.instances.source import Source, instances
+from rankcheck.scalars import pi, scalar, square_root
 from rankcheck.separation.oscillation import (
     distance_lower_bound,
     sign_change_lower_bound,
+    sine_against_degree,
     sine_coefficients,
-    sine_energy,
     sine_tail,
 )
+
+from ._sines import distance
 
 
 @instances
@@ -22,27 +27,34 @@ def polynomials(source: Source):
     return d, m, k, source.tensor(k + 1) * source.choice((0, 1))
 
 
-def distance(d, q, deviation):
-    """∫ (sin(π√q t) − p)² dμ_d for p = the best polynomial plus a deviation, in the Legendre basis."""
-    best = sine_coefficients(d, q, deviation.shape[-1] - 1, deviation)
-    p = best + deviation
-    return sine_energy(d, q, deviation) - (2 * best * p).sum(-1) + (p * p).sum(-1)
-
-
 @bound(
     "separation.polynomial-lower-bound",
     paper("separation", "slide: Example, Lemma"),
     instances=polynomials(),
-    mutants={"twenty times as much": {"times": 20}},
-    loose={"the bound": "one constant for all dimensions; the best polynomial errs by much more"},
+    mutants={
+        "twenty times as much": {"times": 20},
+        "five times the sharper bound": {"factor": 5},
+        "nothing for the degrees up to k": {"golden": 0},
+    },
+    loose={
+        "the bound": "one constant for all dimensions; the best polynomial errs by much more",
+        "any dimension": "signs give half of what the sine has on an interval of one standard deviation",
+        "from dimension three": "the ratio tends to 1 as m grows at a fixed degree",
+    },
     witness=sine_coefficients,
 )
-def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
+def test_polynomial_lower_bound(d, m, k, deviation, *, times=1, factor=1, golden=None):
     r"""Every polynomial of degree k < m is far from sin(π√d m t), in every dimension.
 
     For $s(t) = \sin(\pi\sqrt d\,m\,t)$, a whole number $m$, and every polynomial $p$ of degree
     $k < m$: $\int (s - p)^2\,d\mu_d \ge \frac{m-k}{4e\pi m}$ for every $d \ge 2$ (so
     $d_0 = 2$ on the slide).
+
+    Sharper: $\frac{m-k}{2\sqrt2\,\pi m}$ in every dimension, by the same proof with the best constant of
+    the density (separation.density-lower-bound-sharp); and from $d = 3$ on, for real $m > 0$ and every
+    degree $k$, $\frac12 \bigl(1 - \frac{1}{\sqrt{2\pi}\,\pi m} - \frac{1 + \sqrt5}{2 \pi^2 m^2} K\bigr)$ with $K =
+    (l + 1)(l + 2)$, $l$ the largest odd integer up to $k$ ($K = 0$ for $k = 0$), which is at least $\frac13$
+    for whole $m > k$. Proof: docs/proofs/polynomials-against-a-sine.md, Corollary 4.
 
     Checked for $d \le 60$, $m \le 16$. The distance is computed in the Legendre basis, where the
     coefficients of $s$ are Bessel functions. It is least at the projection, where it is the energy
@@ -56,6 +68,19 @@ def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
         eq(value, tail + size, scale=1 + size, label="the best polynomial"),
         leq(
             times * distance_lower_bound(m, k, deviation), value, scale=1 + size, label="the bound"
+        ),
+        leq(
+            factor * scalar(Fraction(m - k, 2 * m), value) / (square_root(2, value) * pi(value)),
+            value,
+            scale=1 + size,
+            label="any dimension",
+        ),
+        leq(
+            sine_against_degree(m, k, deviation, golden),
+            value,
+            scale=1 + size,
+            where=torch.as_tensor(d >= 3),
+            label="from dimension three",
         ),
     )
 
@@ -96,25 +121,23 @@ def constants_against_sines(source: Source):
     return Fraction(source.integer(1, 12)), 0, 0 * source.tensor(1)
 
 
-@conjecture(
+@bound(
     "separation.sign-changes-doubled",
-    paper("separation", "slide: Example, proof of the Lemma (sharpened)"),
+    paper("rankcheck", "docs/proofs/polynomials-against-a-sine.md, Corollary 2"),
     instances=polynomials_on_the_interval(),
     tight=constants_against_sines(),
     mutants={"one per cent more": {"times": Fraction(101, 50)}},
 )
 def test_sign_changes_doubled(m, k, deviation, *, times=2):
-    r"""The bound for polynomials against a sine may be twice as large.
+    r"""The bound for polynomials against a sine is twice as large as signs give.
 
     $\int_{-1}^1 (\sin(\pi m x) - p(x))^2\,dx \ge \frac{\lfloor m \rfloor - k}{m}$ for real
-    $m \ge 1$ and every polynomial $p$ of degree $k < m$.
+    $m \ge 1$ and every polynomial $p$ of degree $k < m$, with equality for $k = 0$ and whole $m$.
 
-    separation.sign-changes has half of it, and `rankcheck sharpen` finds no ratio above 1/2 there. For
-    constants it is proved: 0 is the best one, and the integral is
-    $1 - \frac{\sin 2\pi m}{2 \pi m}$, which is 1 for whole $m$, so that no larger factor is possible.
-    For $k \ge 1$ the left side is $1 - \frac{\sin 2\pi m}{2\pi m} - \sum_{n \le k} \frac{2n+1}{2} c_n^2$
-    with $c_n = \int P_n \sin(\pi m x)$, spherical Bessel functions of $\pi m$; that this is at least the
-    right side is open.
+    separation.sign-changes, the step of the slides, has half of it. The integral is at least
+    $1 - \frac{\sin 2\pi m}{2\pi m} - \sum_{n \le k} \frac{2n+1}{2} c_n^2$ with $c_n = \int P_n \sin(\pi m x)$,
+    spherical Bessel functions of $\pi m$, for which separation.sine-on-the-sphere has a bound. Proof:
+    docs/proofs/polynomials-against-a-sine.md.
     """
     size = (deviation * deviation).sum(-1)
     value = 2 * distance(3, m * m, deviation)

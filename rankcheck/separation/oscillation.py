@@ -144,6 +144,33 @@ def distance_lower_bound(m: int, k: int, like: Array) -> Array:
     return scalar(Fraction(m - k, 4 * m), like) / (torch.exp(like.new_ones(())) * pi(like))
 
 
+def sine_distance_bound(d: int, q: int | Fraction, k: int, like: Array) -> Array:
+    """‖s‖² - (1 + √5)(d - 2)K/(4ω²), below the squared distance of sin(π√q t) to degree k.
+
+    K = (l + 1)(l + 2) for the largest odd l <= k, and 0 for k = 0. Proved for d >= 3 in
+    docs/proofs/polynomials-against-a-sine.md. On [-1, 1] with dx/2 it is the case d = 3.
+    """
+    golden = 1 + square_root(5, like)
+    share = scalar(Fraction((d - 2) * _degrees(k), 4) / Fraction(q), like) / (pi(like) * pi(like))
+    return sine_energy(d, q, like) - golden * share
+
+
+def sine_against_degree(m: Number, k: int, like: Array, constant: Number | None = None) -> Array:
+    """½(1 - 1/(√(2π)πm) - κK/(π²m²)), κ = (1 + √5)/2 or a constant: the same for sin(π√d m t).
+
+    It is smaller than :func:`sine_distance_bound` at q = dm², and the same for every d >= 3.
+    """
+    golden = (1 + square_root(5, like)) / 2 if constant is None else scalar(constant, like)
+    degrees = scalar(_degrees(k) / Fraction(m) ** 2, like) / (pi(like) * pi(like))
+    waves = 1 / (square_root(2, like) * torch.sqrt(pi(like)) * pi(like) * scalar(m, like))
+    return (1 - waves - golden * degrees) / 2
+
+
+def _degrees(k: int) -> int:
+    """The sum of 2(2n + 1) over all odd n <= k."""
+    return (k + k % 2) * (k + k % 2 + 1)
+
+
 def density_lower_bound(d: int, like: Array) -> Array:
     """√d/(2eπ), a lower bound of the density of μ_d on |t| <= 1/√d for every d >= 2."""
     return square_root(d, like) / (2 * torch.exp(like.new_ones(())) * pi(like))

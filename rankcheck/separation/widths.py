@@ -112,6 +112,10 @@ def _tau() -> arb:
     return 1 / (5 * arb(1).exp() * arb.pi())
 
 
+def _tail() -> arb:
+    return (arb(2) / 5).sqrt()
+
+
 def _delta(squared: bool) -> arb:
     error = _tau() ** 2 / 2
     return error.sqrt() if squared else error
@@ -147,7 +151,7 @@ def sharper_width(d: int, *, squared: bool = True) -> int:
     >>> [sharper_width(d) for d in (12, 13, 19, 25)]
     [1, 2, 287, 215644]
     """
-    return _evaluate(d, lambda: _ceiling(_example(width_from_the_norm, d, _tau().sqrt(), squared)))
+    return _evaluate(d, lambda: _ceiling(_example(width_from_the_norm, d, _tail(), squared)))
 
 
 def _example(width: Callable[..., arb], d: int, tail: arb, squared: bool) -> arb:
