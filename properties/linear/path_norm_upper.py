@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper
+from rankcheck import bound, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import (
     egop_root,
@@ -22,7 +22,6 @@ from rankcheck.instances.units import (
     on_the_line,
     signs,
     two_networks_on_a_line,
-    units_on_a_line,
 )
 from rankcheck.linalg import eye, power, rank
 
@@ -116,36 +115,3 @@ def test_path_norm_upper(W, b, a, x, p, V, d, e, L, z, *, weights=projected, exp
         eq(*values, scale=scale, terms=2**20, label="the function"),
         leq(phi_at(U, e, L, path_norm_lambda(U, e)), upper, terms=2**20, label="the cost"),
     )
-
-
-@instances
-def split_units(source: Source):
-    """Units with distinct hyperplanes, and each once more with −7/8 of its outer weight."""
-    W, b, a, x, p = units_on_a_line().build(source)
-    return torch.cat((W, W), -2), torch.cat((b, b), -1), torch.cat((a, -0.875 * a), -1), x, p
-
-
-@identity(
-    "linear.path-norm-of-a-function",
-    paper("linear", "slides A, Definition (Path Norm); slides B, Theorem"),
-    instances=units_on_a_line(),
-    needs={"the units have distinct hyperplanes": split_units()},
-    mutants={"exponent 1.02": {"exponent": Fraction(51, 50)}},
-)
-def test_path_norm_of_a_function(W, b, a, x, p, *, exponent=1):
-    r"""Units with distinct hyperplanes have the least path norm that their function allows.
-
-    $R_2(h) = \sum_k |a_k| \|w_k\| = \sum_k \|\nabla h(x_k) - \nabla h(x_{k-1})\|$ along a line that
-    crosses each hyperplane once, at points $x_0, \dots, x_K$ before, between and after them.
-
-    The middle is the path norm of these units; the right side depends on $h$ alone. Every network
-    for $h$ has units for the jump of $\nabla h$ at each hyperplane, whose sizes $|a_k| \|w_k\|$ add
-    up to the size of the jump at least; so no network for $h$ has a smaller path norm. That last
-    step is not checked.
-    """
-    net = two_layer_network(W, b, a)
-    gradients = net.jacobian(x).squeeze(-2)
-    jumps = gradients[..., 1:, :] - gradients[..., :-1, :]
-    sizes = power((jumps * jumps).sum(-1), Fraction(1, 2)).sum(-1)
-    scale = (a.abs().unsqueeze(-1) * W.abs()).sum((-2, -1))
-    return eq(power(sizes, exponent), path_norm_of_units(W, a), scale=scale)

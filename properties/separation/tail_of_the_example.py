@@ -7,7 +7,7 @@ import torch
 
 from rankcheck import Erratum, bound, leq, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import pi
+from rankcheck.scalars import pi, scalar
 from rankcheck.separation.oscillation import example_tail, sine_coefficients, sine_energy
 
 
@@ -38,29 +38,33 @@ def one_fifth(like):
     mutants={
         "22 times the bound of the square": {"times": 22},
         "31 times the bound of the norm": {"times_norm": 31},
+        "42/100 for 2/5": {"least": Fraction(42, 100)},
     },
     loose={
         "the square": "the tail is nearly 1/2, and the bound is 1/(5eπ)",
+        "two fifths": "the tail is 0.4189 at d = 2, and nearly 1/2 from d = 3 on",
         "the norm, as printed": "the norm is nearly the root of 1/2, and the bound is 1/(5eπ)",
     },
     witness=example_tail,
     errata=Erratum(
         printed="P_nF ≥ 1/(5eπ)",
-        right="‖P_nF‖ ≥ 1/(5eπ), with bars that the conversion of the text at hand may have lost; it is what the conclusion uses: 1/(50e²π²) is half of its square. "
-        "Even ‖P_nF‖² is at least 1/(5eπ).",
+        right="‖P_nF‖ ≥ 1/(5eπ), with bars that the conversion of the text at hand may have lost; it is "
+        "what the conclusion uses: 1/(50e²π²) is half of its square. Even ‖P_nF‖² is at least 2/5.",
         survives="The conclusion.",
     ),
     no_batch="the basis has d² degrees, so an instance is one polynomial",
 )
-def test_tail_of_the_example(d, deviation, *, times=1, times_norm=1):
-    r"""The tail of sin(πd³t) beyond degree d² has a squared norm of at least 1/(5eπ).
+def test_tail_of_the_example(d, deviation, *, times=1, times_norm=1, least=Fraction(2, 5)):
+    r"""The tail of sin(πd³t) beyond degree d² has a squared norm of at least 1/(5eπ), even 2/5.
 
-    $\|P_n F\|^2 \ge \frac{1}{5e\pi}$ for $F = \sin(\pi d^3 \langle x, x' \rangle)$, $n = d^2$ and
+    $\|P_n F\|^2 \ge \frac25 > \frac{1}{5e\pi}$ for $F = \sin(\pi d^3 \langle x, x' \rangle)$, $n = d^2$ and
     every $d \ge 2$, so $\|P_n F\| \ge \frac{1}{5e\pi}$, as printed with the norm. The square is the
     least squared distance of $\sin(\pi d^3 t)$ to polynomials of degree below $n$ in $L^2(\mu_d)$.
 
     Checked for $d \le 40$, against polynomials with deviations of degree at most 7 from the best
-    one. For $d \ge 25$ the bound follows from the lemma (separation.tail-from-the-lemma).
+    one. For every $d \ge 3$ the tail is at least 0.48 by docs/proofs/polynomials-against-a-sine.md,
+    Corollary 5; at $d = 2$ it is computed. The bound of the slides follows for $d \ge 25$ from their lemma
+    (separation.tail-from-the-lemma).
     """
     n = d * d
     alpha = sine_coefficients(d, d**6, n - 1, deviation)
@@ -71,6 +75,7 @@ def test_tail_of_the_example(d, deviation, *, times=1, times_norm=1):
     return (
         leq(tail, distance, scale=1 + size, label="the best polynomial"),
         leq(times * one_fifth(deviation), tail, label="the square"),
+        leq(scalar(least, tail), tail, label="two fifths"),
         leq(times_norm * one_fifth(deviation), torch.sqrt(tail), label="the norm, as printed"),
     )
 
@@ -102,7 +107,10 @@ def test_tail_from_the_lemma(d, *, printed=Fraction(5), one_less=Fraction(5)):
     not. The left side is the bound of the lemma for real $m$ (separation.density-lower-bound and
     separation.sign-changes); $P_nF$ with $n = d^2$ needs $k = d^2 - 1$ only.
 
-    Checked in integers, as $25\,(\lfloor m \rfloor - k)^2 \ge 16\,d^5$, for $d$ up to a million.
+    As $\lfloor m \rfloor > d^{5/2} - 1$, it is enough that $\frac15 d^{5/2} \ge d^2 + 1$, which holds at
+    $d = 26$ ($689 > 677$) and, since $d^{-1/2} + d^{-5/2}$ decreases, at every $d \ge 26$; and at $d = 25$ the two
+    sides are integers, $25 \cdot 2500^2 = 16 \cdot 25^5$. Checked in integers, as
+    $25\,(\lfloor m \rfloor - k)^2 \ge 16\,d^5$, for $d$ up to a million.
     """
     relations = []
     for label, degree, constant in (

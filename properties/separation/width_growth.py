@@ -19,9 +19,15 @@ from rankcheck.separation.widths import (
 
 
 @instances
-def dimensions(source: Source, *, low: int, edges: tuple[int, ...]):
-    """A dimension of up to 1000, or one of the edges, where the statement changes."""
-    return source.choice((*edges, source.integer(low, 1000)))
+def dimensions(source: Source, *, low: int, high: int = 1000):
+    """A dimension."""
+    return source.integer(low, high)
+
+
+@instances
+def edges(source: Source, *, of: tuple[int, ...]):
+    """A dimension where the statement changes."""
+    return source.choice(of)
 
 
 def crossover(d, label, two, error, first):
@@ -33,7 +39,8 @@ def crossover(d, label, two, error, first):
 @bound(
     "separation.width-crossover",
     paper("separation", "slide: Example - conclusion"),
-    instances=dimensions(low=2, edges=(40, 41, 42, 43, 44, 100)),
+    instances=dimensions(low=2),
+    tight=edges(of=(40, 41, 42, 43, 44, 100)),
     mutants={
         "‖F − N‖ from 42 on": {"norm": 42},
         "‖F − N‖ from 44 on": {"norm": 44},
@@ -68,7 +75,8 @@ def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
 
     From $d = 100$ on depth two is wider by at least forty orders of magnitude in all three.
 
-    Checked for $d \le 1000$, with $\le$ between integers.
+    `rankcheck prove` enumerates all $d \le 1000$, with $\le$ between integers; beyond it is Corollary 6 of
+    docs/proofs/width-of-depth-two.md.
     """
     two, root = depth_two_width(d), math.sqrt(slides_error())
     relations = (
@@ -83,32 +91,34 @@ def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
 @bound(
     "separation.sharper-crossover",
     paper("rankcheck", "docs/proofs/width-of-depth-two.md, Theorem 3"),
-    instances=dimensions(low=2, edges=(35, 36, 38, 39)),
+    instances=dimensions(low=2),
+    tight=edges(of=(34, 35, 37, 38)),
     mutants={
-        "‖F − N‖ from 38 on": {"norm": 38},
-        "‖F − N‖ from 40 on": {"norm": 40},
-        "‖F − N‖² from 35 on": {"square": 35},
-        "‖F − N‖² from 37 on": {"square": 37},
-        "‖F − N‖² against |F − N| from 38 on": {"mixed": 38},
-        "‖F − N‖² against |F − N| from 40 on": {"mixed": 40},
+        "‖F − N‖ from 37 on": {"norm": 37},
+        "‖F − N‖ from 39 on": {"norm": 39},
+        "‖F − N‖² from 34 on": {"square": 34},
+        "‖F − N‖² from 36 on": {"square": 36},
+        "‖F − N‖² against |F − N| from 37 on": {"mixed": 37},
+        "‖F − N‖² against |F − N| from 39 on": {"mixed": 39},
     },
     loose="no two widths are equal",
     witness=sharper_width,
     no_batch="an instance is one integer: a batch would hold copies of it",
     effort=2.0,
 )
-def test_sharper_crossover(d, *, norm=39, square=36, mixed=39):
-    r"""By the sharper bound depth two must be wider than depth three from dimension 36 or 39 on.
+def test_sharper_crossover(d, *, norm=38, square=35, mixed=38):
+    r"""By the sharper bound depth two must be wider than depth three from dimension 35 or 38 on.
 
     With $\|F - N\| \le \varepsilon = \frac{1}{50e^2\pi^2}$ at both depths, the width that
     depth two needs by the theorem in norm exceeds $16\pi d^5/\varepsilon$ if and only if
-    $d \ge 39$; with $\|F - N\|^2 \le \varepsilon$ at both depths it exceeds
-    $16\pi d^5/\sqrt\varepsilon$ if and only if $d \ge 36$; and with the squared error at depth two
+    $d \ge 38$; with $\|F - N\|^2 \le \varepsilon$ at both depths it exceeds
+    $16\pi d^5/\sqrt\varepsilon$ if and only if $d \ge 35$; and with the squared error at depth two
     and $|F - N| \le \varepsilon$ everywhere at depth three it exceeds $16\pi d^5/\varepsilon$ if and
-    only if $d \ge 39$.
+    only if $d \ge 38$.
 
-    Checked for $d \le 1000$, with $\le$ between integers. Proof of the bound:
-    docs/proofs/width-of-depth-two.md.
+    `rankcheck prove` enumerates all $d \le 1000$, with $\le$ between integers; beyond it is Corollary 6 of
+    docs/proofs/width-of-depth-two.md, which has the bound, too. It rests on $\|P_nF\|^2 \ge \frac25$
+    (separation.tail-of-the-example).
     """
     root = math.sqrt(slides_error())
     return (
@@ -121,8 +131,9 @@ def test_sharper_crossover(d, *, norm=39, square=36, mixed=39):
 @limit(
     "separation.width-growth",
     paper("separation", "slide: Example - conclusion"),
-    instances=dimensions(low=73, edges=(73, 1000)),
-    needs={"d >= 73": dimensions(low=2, edges=(72,))},
+    instances=dimensions(low=73),
+    tight=edges(of=(73, 1000)),
+    needs={"d >= 73": dimensions(low=2, high=72)},
     mutants={
         "exponent 0.26 from below": {"below": Fraction(26, 100)},
         "exponent 0.36 from above": {"above": Fraction(36, 100)},
@@ -136,8 +147,8 @@ def test_width_growth(d, *, below=Fraction(1, 4), above=Fraction(1, 2)):
     $d^{d/4} \le r \le d^{d/2}$ for the least width $r$ of depth two and $d \ge 73$, so
     $r = 2^{\Omega(d \log d)}$.
 
-    Checked in integers, as $r^4 \ge d^d$ and $r^2 \le d^d$, for $d \le 1000$;
-    separation.width-rate has every $d$.
+    `rankcheck prove` enumerates all $d \le 1000$ in integers, as $r^4 \ge d^d$ and $r^2 \le d^d$; beyond it
+    is Corollary 6 of docs/proofs/width-of-depth-two.md.
     """
     width = depth_two_width(d)
     return (
@@ -164,7 +175,8 @@ def with_another_constant(d):
 @limit(
     "separation.width-rate",
     paper("rankcheck", "docs/proofs/width-of-depth-two.md, Theorem 5"),
-    instances=dimensions(low=2, edges=(2, 10, 1000)),
+    instances=dimensions(low=2),
+    tight=edges(of=(2, 10, 1000)),
     mutants={
         "1.7 for 7/4": {"rate": with_another_logarithm},
         "2 − log e for 2 − ½ log e": {"rate": without_the_half},

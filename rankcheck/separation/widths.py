@@ -22,8 +22,8 @@ $$r \ge \frac{2 \sqrt{N_{d,n}}\,(\tau - \delta)}{\sqrt3 B^2} .$$
 *The example.* The slides take F = sin(πd³⟨x, x'⟩), n = d², B = 2^d, τ = 1/(5eπ) and an error of
 $\varepsilon = \tau^2/2 = 1/(50e^2\pi^2)$. Slide 2 defines ε-approximation by $\|F - N\| \le
 \varepsilon$, but the constants of the conclusion are those of $\|F - N\|^2 \le \varepsilon$; here
-``squared`` says which is meant. The sharper widths take $\tau = 1/\sqrt{5e\pi}$, as
-$\|P_nF\|^2 \ge 1/(5e\pi)$ (:mod:`rankcheck.separation.oscillation`).
+``squared`` says which is meant. The sharper widths take $\tau = \sqrt{2/5}$, as
+$\|P_nF\|^2 \ge 2/5$ (docs/proofs/polynomials-against-a-sine.md, Corollary 5).
 
 *Depth three* reaches the error ε everywhere, hence in L², with width $16\pi d^5/\varepsilon$ and
 weights of at most max(4, 2πd³) (:mod:`rankcheck.witnesses.inner_product`), less than 2^d for
@@ -148,8 +148,8 @@ def printed_width(d: int) -> int:
 def sharper_width(d: int, *, squared: bool = True) -> int:
     """The bound from the theorem in norm, rounded up: an exact integer.
 
-    >>> [sharper_width(d) for d in (12, 13, 19, 25)]
-    [1, 2, 287, 215644]
+    >>> [sharper_width(d) for d in (10, 11, 19, 25)]
+    [1, 2, 1295, 973170]
     """
     return _evaluate(d, lambda: _ceiling(_example(width_from_the_norm, d, _tail(), squared)))
 

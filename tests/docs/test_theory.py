@@ -96,7 +96,7 @@ def test_regions_tile_the_square_and_have_the_ranks_of_autograd(drawn):
 def test_widths_cross_where_the_formulas_do(drawn):
     found = lines(drawn("widths"))
     slides = dict(found["depth 2, slides: beyond from d = 44"].T)
-    assert "depth 2, sharper: beyond from d = 39" in found
+    assert "depth 2, sharper: beyond from d = 38" in found
     # The formula of the slides at |F − N|² = ε, with N_{d,n} as a difference of binomials.
     pi, e = Decimal(math.pi), Decimal(1).exp()
     tau = 1 / (5 * e * pi)

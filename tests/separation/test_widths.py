@@ -49,9 +49,9 @@ def slow(d: int, squared: bool) -> mpmath.mpf:
 
 
 def slow_sharper(d: int, squared: bool) -> mpmath.mpf:
-    """r neurons of norm √3/2·4^d reach from ‖P_nF‖ >= 1/√(5eπ) down to the error."""
-    root, tau, error = numbers(d)
-    reach = mpmath.sqrt(tau) - (mpmath.sqrt(error) if squared else error)
+    """r neurons of norm √3/2·4^d reach from ‖P_nF‖ >= √(2/5) down to the error."""
+    root, _, error = numbers(d)
+    reach = mpmath.sqrt(mpmath.mpf(2) / 5) - (mpmath.sqrt(error) if squared else error)
     return reach * root / (mpmath.sqrt(3) / 2 * mpmath.mpf(4) ** d)
 
 
@@ -81,7 +81,7 @@ def test_the_widths_are_the_exact_integers(d):
 
 def test_where_the_bound_says_something():
     assert [depth_two_width(d) for d in (2, 8, 9, 18, 19, 25)] == [0, 0, 1, 1, 2, 729]
-    assert [sharper_width(d) for d in (2, 12, 13)] == [1, 1, 2]
+    assert [sharper_width(d) for d in (2, 10, 11)] == [1, 1, 2]
     with pytest.raises(ValueError, match="received d = 1"):
         depth_two_width(1)
     with pytest.raises(ValueError, match="an error > 0"):
