@@ -104,6 +104,8 @@ def test_chained_projections(net, x, *, distances=chained_distances, logs=2, ran
         "below both layers have to comply, so the sum is at most twice the bound; 2 against 1.49.",
         "for large L": "with W_ℓ = 1 for ℓ > 2 the two sides do not change, and for p < 1/L all layers "
         "have to comply.",
+        "ReLU only": "that is in the corrected statement; §2 has σ_a with a in (−1, 1), and where ReLU is meant, "
+        "as in Prop. 13, print says so.",
         "as restated in Theorem 15, with two frames U_ℓ, V_ℓ for each layer": "that is true for every slope "
         "(bottleneck.weights-near-projections), and the abstract and Cor. 8/17 need no more. Theorem 6 has "
         "one family for all layers, and print uses it so in the proof of Cor. 17, V_ℓ V_{ℓ−1}^T.",

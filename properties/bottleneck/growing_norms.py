@@ -130,6 +130,8 @@ def test_growing_norms(net, x, *, dimensions=lambda k: k, order=lambda layer, de
     readings={
         "Jα_ℓ, after the activation, for Jα̃_ℓ": "W_1 = diag(2, 1/2), W_2 = (2, 1/2) without biases, with both "
         "units active: 4.25 ≥ 16.0625 / 1 is claimed",
+        "Jα̃_ℓ on the row space of Jf, where it has rank k": "that is the corrected statement; print projects to "
+        "Im Jα̃_ℓ(x), and divides by the pseudo-determinant of all of it",
     },
     result="stands: with Jα̃_ℓ(x)P both lines hold, and the rest of the proof is as printed "
     "(bottleneck.growing-norms, bottleneck.bounded-activations).",

@@ -252,6 +252,9 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
         "Θ over the weights alone": "a smaller right side; the instance has no biases.",
         "c_1 any number with ‖θ‖² ≤ kL + c_1": "tested with c_1 = ‖θ‖² − kL < 0. Theorem 7, which is "
         "quoted, has the maximum for just this case, so negative c_1 are meant.",
+        "c_1 ≥ 0 without loss of generality, as a bound may be enlarged": "then it is the corrected statement, "
+        "whose maximum is 1 at c_1 = 0. Print has no such condition, here or in Theorem 6, and its bound for a "
+        "c_1 < 0 says more than that for 0.",
         "for large L, with c_1 and |Jf|_+ bounded": "tested at L = m² from 49 to 196. W_1 = r(P + δ(I − P)) "
         "and W_ℓ = rτP with P the projection to (1, 1), δ near 1/√L, r = 1 − 3/L, τ² = 1 + δ² have c_1 near "
         "−5 and |Jf|_+ near 0.08 for every L; at the two points M(δ(9/8, 9/8) ± (1, −1)), M large, the "

@@ -109,6 +109,11 @@ def offset_lines(source: Source):
     ),
     readings={
         "for networks with biases, as section 2 defines them": "tested.",
+        "for networks without biases, as α̃_ℓ(X) = W_ℓ α_{ℓ−1}(X) has it": "then the line is right, and so is the "
+        "corollary for such networks. Section 2 has biases, and the balance that the corollary asks for counts "
+        "them.",
+        "a bias as the weight of a constant feature": "then W_ℓ and α_{ℓ−1} both have one more column, which is the "
+        "repair; Theorem 16, which is used next, bounds α_{ℓ−1} without it.",
     },
     result="stands: bottleneck.low-dimensional-features, if the tangent kernel counts the biases",
     corrected_by="bottleneck.preactivation-singular-values",
