@@ -113,7 +113,7 @@ def spectra_within_the_budget(source: Source):
     "another reason (linear.printed-budget-to-depth-13). From depth 14 on some functions within the "
     "printed budget have more than r singular values above ε "
     "(linear.functions-within-the-printed-budget), but no data set is known of which one of them is a "
-    "minimal interpolant.",
+    "minimal interpolant; docs/proofs/printed-budget.md, Proposition 4, has what such a data set needs.",
     corrected_by="linear.effective-rank-corollary",
 )
 def test_effective_rank_corollary_as_printed(sigma, r, eps, J, L):

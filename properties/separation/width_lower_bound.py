@@ -94,9 +94,9 @@ def networks_with_larger_weights(source: Source):
     },
     loose={
         "as derived on the slides": "the maximum of a neuron is far above its part in degree n, and a "
-        "constant is no help; best ratio 0.096",
-        "as printed": "the maximum of a neuron is far above its part in degree n; best ratio 0.098",
-        "sharper": "|z|/2 has a mean, and parts beside the diagonal; best ratio 0.45",
+        "constant is no help",
+        "as printed": "the maximum of a neuron is far above its part in degree n",
+        "sharper": "|z|/2 has a mean, and parts beside the diagonal",
     },
     witness=width_from_the_norm,
     no_ball="coefficients of neurons by quadrature, in floats",
