@@ -64,6 +64,12 @@ def printed_shares(depth):
             survives="Thm 11.3 and its proof, with p and 1 − p exchanged.",
             place="proof of Thm 11.3",
         ),
+        Erratum(
+            printed="‖W_ℓ‖_F² − Rank A = Σ_i 2 log s_i(W_i) + O(L^{−2})",
+            right="s_i(W_ℓ)",
+            survives="Thm 11.3 and its proof.",
+            place="proof of Thm 11.3",
+        ),
     ),
     witness=cone_network,
 )

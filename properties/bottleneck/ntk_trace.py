@@ -48,14 +48,23 @@ def squared_sensitivities(net, x, biases):
     paper("bottleneck", "§4, proof of Thm 16"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     mutants={"the biases left out": {"with_biases": False}},
-    errata=Erratum(
-        printed="Tr[Θ^(L)(x, x)] = Σ_ℓ ‖α_{ℓ−1}(x)‖² ‖J(α̃_ℓ → f_θ)(x)‖_F², for parameters "
-        "θ = (W_1, b_1, …, W_L, b_L)",
-        right="This is the trace of the kernel of the weights alone. If the biases count as parameters, "
-        "‖α_{ℓ−1}‖² + 1 takes the place of ‖α_{ℓ−1}‖².",
-        survives="Theorem 7/16, as the terms left out are not negative. Corollary 8/17 needs the kernel of "
-        "all parameters where there are biases (bottleneck.low-dimensional-features).",
-        place="proof of Thm 16 and App. C",
+    errata=(
+        Erratum(
+            printed="Tr[Θ^(L)(x, x)] = Σ_ℓ ‖α_{ℓ−1}(x)‖² ‖J(α̃_ℓ → f_θ)(x)‖_F², for parameters "
+            "θ = (W_1, b_1, …, W_L, b_L)",
+            right="This is the trace of the kernel of the weights alone. If the biases count as parameters, "
+            "‖α_{ℓ−1}‖² + 1 takes the place of ‖α_{ℓ−1}‖².",
+            survives="Theorem 7/16, as the terms left out are not negative. Corollary 8/17 needs the kernel of "
+            "all parameters where there are biases (bottleneck.low-dimensional-features).",
+            place="proof of Thm 16 and App. C",
+        ),
+        Erratum(
+            printed="Tr[Θ^(L)(x, x)] = Σ_ℓ ‖α_{ℓ−1}(x)‖_2² ‖J(α̃_ℓ → α_L)(x)‖_F²",
+            right="J(α̃_ℓ → f_θ)(x), as later in the proof: the function of a network is α̃_L, without an "
+            "activation.",
+            survives="Theorem 7/16.",
+            place="proof of Thm 16",
+        ),
     ),
     witness=ntk_trace,
     effort=0.5,

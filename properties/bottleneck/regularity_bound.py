@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, leq, paper
+from rankcheck import Erratum, bound, leq, paper
 from rankcheck.costs.corrections import excess
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
@@ -21,6 +21,11 @@ from ._steep_chains import steep_chains
         "2.04 log": {"logs": Fraction(51, 25)},
         "exponent 2.04/L": {"exponent": Fraction(51, 25)},
     },
+    errata=Erratum(
+        printed="For all inputs x where RankJf(x) = R^(0)(x)",
+        right="RankJf(x) = R^(0)(f; Ω), as in Theorem 11",
+        survives="Theorem 3.",
+    ),
     audit="at points: |a| ≤ 1; ranks",
 )
 def test_regularity_bound(net, x, *, logs=2, exponent=2):
