@@ -1,4 +1,4 @@
-"""§5 of `rank`: a denoising autoencoder projects onto its data."""
+"""§5 of `rank`: an autoencoder of the rank of its data projects onto them, and no rank is smaller."""
 
 import torch
 
@@ -207,4 +207,67 @@ def test_nearly_denoising(f, x, T, *, power=2):
         least * operator_norm(J @ J - J),
         operator_norm(along - T) * norm**power,
         scale=(size + 1) ** 3 * (reach + 1),
+    )
+
+
+@instances
+def fixing_the_data(source: Source, *, share: float = 1.0):
+    """f = ψ ∘ [I K; 0 B] ∘ ψ⁻¹ with a diagonal B of any rank, g = ψ(·, 0), and z.
+
+    With `share` f has so many times the identity in place of I.
+    """
+    psi, z, kernel = coordinates(source)
+    k, more = kernel.shape[-2:]
+    kept = torch.arange(more) < source.integer(0, more)
+    B = torch.diag_embed(positive(source, more, low=0.5, high=2.0) * kept)
+    identity = share * eye(k, kernel).expand(*source.batch, k, k)
+    top = torch.cat((identity, kernel), -1)
+    bottom = torch.cat((kernel.new_zeros((*source.batch, more, k)), B), -1)
+    f = conjugate(psi, torch.cat((top, bottom), -2), inverse(psi))
+    return f, autoencoder(psi, kernel).decoder, z
+
+
+@instances
+def collapsed(source: Source):
+    """f = ψ ∘ [0 0; 0 0] ∘ ψ⁻¹, which is constant."""
+    psi, z, kernel = coordinates(source)
+    d = psi.widths[0]
+    zero = kernel.new_zeros((*source.batch, d, d))
+    return conjugate(psi, zero, inverse(psi)), autoencoder(psi, kernel).decoder, z
+
+
+@bound(
+    "rank.identity-on-data",
+    paper("rank", "§5"),
+    instances=fixing_the_data(),
+    tight=autoencoders(),
+    needs={"f = id on g(R^k)": collapsed()},
+    mutants={"rank k + 1": {"more": 1}},
+    witness=autoencoder,
+    audit="left out: it is about data of a known dimension",
+)
+def test_identity_on_data(f, g, z, *, more=0):
+    r"""A function that is the identity on data of dimension k has at least the rank k.
+
+    Let $g: \mathbb R^k \to \mathbb R^d$ be injective and piecewise linear, and $f(x) = x$ for all
+    $x = g(z)$. Then $\operatorname{rank} Jf(g(z)) \ge k$ where $f$ is differentiable there, and
+    $\operatorname{rank} J(f \circ g)(z) = k$ wherever $g$ is differentiable. So
+    $\operatorname{rank}_J f \ge k$ and $\operatorname{rank}_{BN}(f; g(\mathbb R^k)) \ge k$. Both are
+    attained by the autoencoders of rank.denoising-projection: the least rank is the dimension of the data.
+
+    The proof: $f \circ g = g$, so $Jf\,Jg = Jg$, and $Jg$ has rank $k$, because an injective $g$ is
+    constant on no segment. If the data lie in the boundaries of linear regions of $f$, an open part of them
+    lies in one closed region, whose matrix takes the place of $Jf$. A factorisation of $f$ through
+    $\mathbb R^j$ is one of $f \circ g = g$, so $j \ge k$ (rank.jacobian-below-bottleneck).
+    """
+    x = g(z)
+    through, k = f.merged_after(g), g.widths[0]
+    return (
+        eq(f(x), x, scale=network_scale(f, network_scale(g, z)), label="the data"),
+        leq(k + more, rank(f.jacobian(x), f.jacobian_noise(x)), label="the Jacobian rank"),
+        eq(
+            rank(through.jacobian(z), through.jacobian_noise(z)),
+            k + more,
+            label="the rank on the data",
+        ),
     )

@@ -1,4 +1,4 @@
-"""§5 of `rank`: three classes of a classifier of rank one do not meet in a point."""
+"""§5 of `rank`: which classes of a classifier of low rank meet in a point."""
 
 import torch
 
@@ -9,6 +9,8 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.regions.decision import decision
+
+from ._regions import around
 
 
 def without_zeros(net):
@@ -108,3 +110,57 @@ def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
         leq(found.most_strictly, most, label="strict classes"),
         leq(found.most, most, where=torch.tensor(generic(h, g, box)), label="classes with ties"),
     )
+
+
+@instances
+def classifiers_through_the_plane(source: Source):
+    """f = h ∘ g through R^1 or R^2, three or four classes, and a box in the plane."""
+    if source.integer(0, 2, weights=(1, 1, 1)) == 0:
+        return classifiers_through_a_line()(source)
+    g = integer_network(source, depth=(1, 2), width=(2, 3), inputs=2, outputs=2, slope=0.0)
+    g = without_zeros(g)
+    low, high = integer_box(source, 2)
+    *shifts, last = g.biases
+    g = g.with_parameters(g.weights, (*shifts, last - g((low + high) / 2).round()))
+    h = integer_network(source, depth=(1, 2), width=(2, 3), inputs=2, outputs=3, slope=0.0)
+    return without_zeros(h), g, (low, high)
+
+
+def strictly(found):
+    """How many classes meet in a point, where one output is strictly the largest."""
+    return found.most_strictly
+
+
+def with_ties(found):
+    """The same for the classes of arg max f, where a tie goes to one of the classes."""
+    return found.most
+
+
+@bound(
+    "rank.classes-of-a-composition",
+    paper("rank", "§5"),
+    instances=classifiers_through_the_plane(),
+    tight=classifiers_of_the_plane(),
+    needs={"one output is strictly the largest": Need(touching_classes(), {"count": with_ties})},
+    mutants={"one class less": {"less": 1}},
+    witness=decision,
+    no_batch="the cells of a classifier are listed one at a time",
+    no_ball="cells are listed for float weights, for which they are exact",
+    effort=0.5,
+)
+def test_classes_of_a_composition(h, g, box, *, count=strictly, less=0):
+    r"""Where classes of a classifier through k dimensions meet, those of its outer part meet.
+
+    Let $f = h \circ g$ through $\mathbb R^k$, and let class $i$ of $f$ and of $h$ be where output $i$ is
+    strictly the largest. If classes $i_1, \dots, i_r$ of $f$ meet in $x \in \Omega$ (each neighbourhood of
+    $x$ meets all of them), then the same classes of $h$ meet in $g(x) \in \mathbb R^k$: class $i$ of $f$ is the
+    inverse image of class $i$ of $h$ under the continuous $g$. So which classes of $f$ touch, and how many
+    meet in one point, is bounded by a partition of $\mathbb R^k$.
+
+    Checked for $k = 1, 2$ and boxes in the plane, as far as the largest number of classes that meet goes; on
+    the right $h$ is taken on a box around $g(\Omega)$. For $k = 1$ this number is at most two
+    (rank.no-tripoints), for $k \ge 2$ it may be any. Print says "topological properties typical of a
+    partition on a $k$-dimensional space"; no more than this is claimed here.
+    """
+    outer = decision(h, *around(g, box))
+    return leq(count(decision(h.merged_after(g), *box)), count(outer) - less)
