@@ -2,14 +2,17 @@
 
 import torch
 
-from rankcheck import cited, eq, identity, leq, paper
+from rankcheck import cited, construction, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import linear_cost
+from rankcheck.costs.corrections import excess, linear_cost
+from rankcheck.costs.offsets import offset_price
 from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.networks import balanced_linear_networks, network
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.networks import balanced_linear_networks, network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.balancing import balance_layers
 from rankcheck.networks.evaluation import leaky
+from rankcheck.witnesses.planar_identity import plane_beside_constant
 
 
 @instances
@@ -69,7 +72,9 @@ def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=balance_layers):
     $R(f; \Omega, L) = R(\tilde\alpha_\ell; \Omega, \ell)
       + R(\sigma(\tilde\alpha_\ell) \to f; \Omega, L - \ell)$
     for every $0 < \ell < L$, since a cheaper half would make the whole cheaper. $R$ cannot be computed,
-    so the least cost is taken among rescalings, and bounded from below by Jacobians.
+    so the least cost is taken among rescalings, and bounded from below by Jacobians. Where the three
+    costs are known for a map that is not linear, they are compared in
+    bottleneck.cost-splits-beside-a-constant.
 
     Among the networks with $W_\ell \to \alpha_\ell W_\ell$,
     $b_\ell \to \alpha_1 \cdots \alpha_\ell\, b_\ell$, $\prod \alpha_\ell = 1$, which compute the same
@@ -93,6 +98,69 @@ def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=balance_layers):
         eq(upper(hidden), net(x), scale=network_scale(best, x), label="the function"),
         leq(least, slopes, label="the Jacobian of the whole"),
         leq(slopes, best.cost(), label="the Jacobians of the halves"),
+    )
+
+
+@instances
+def cut_planes_and_constants(source: Source):
+    """A point y > 0 of R^n, a constant c in [0, 2], a depth, a slope, and a layer to cut behind."""
+    y, c = positive(source, source.integer(1, 3)), source.tensor(low=0.0, high=2.0)
+    L = source.integer(2, 8)
+    return y, c, L, slope(source), source.integer(1, L - 1)
+
+
+@instances
+def higher_constants(source: Source):
+    """The same with a constant in [5/2, 4], beyond which three layers are cheaper than two."""
+    y, _, L, a, cut = cut_planes_and_constants()(source)
+    return y, source.tensor(low=2.5, high=4.0), L, a, cut
+
+
+def with_all_at_the_end(n, c, depth, a):
+    """The network with the constant in the last bias."""
+    net = plane_beside_constant(n, 0 * c, depth, a)
+    last = torch.cat((net.biases[-1][..., :-1], c.unsqueeze(-1)), -1)
+    return net.with_parameters(net.weights, (*net.biases[:-1], last))
+
+
+@construction(
+    "bottleneck.cost-splits-beside-a-constant",
+    paper("bottleneck", "§3.3"),
+    instances=cut_planes_and_constants(),
+    needs={"the constant is at most 2": higher_constants()},
+    mutants={
+        "the constant in the last bias": {"witness": with_all_at_the_end},
+        "the bias at the cut left out": {"cut_into": halves_without_a_bias},
+    },
+    witness=plane_beside_constant,
+)
+def test_cost_splits_beside_a_constant(
+    y, c, L, a, cut, *, witness=plane_beside_constant, cut_into=halves
+):
+    r"""A network of least cost for y ↦ (y, c) consists of two halves of least cost, at every cut.
+
+    For $0 \le c \le 2$ and $\rho(u) = u$ up to $u = 1$, $2 \sqrt u - 1$ from there to 4, the witness computes
+    $f(y) = (y, c)$ on the orthant of $\mathbb R^n$, and behind each layer $0 < \ell < L$ it has
+    $\tilde\alpha_\ell(y) = (y, h)$. The costs of the whole and of the halves are
+    $$nL + \rho(c^2), \qquad n \ell + \rho(h^2), \qquad n (L - \ell) + \rho(c^2) - \rho(h^2).$$
+
+    On a domain with inner points these are $R(f; \Omega, L)$, $R(\tilde\alpha_\ell; \Omega, \ell)$ and
+    $R(\sigma(\tilde\alpha_\ell) \to f; \Omega, L - \ell)$: no network of the same values along the plane costs less
+    (bottleneck.offset-bound, bottleneck.offset-steps), as in bottleneck.plane-beside-a-constant. So the split
+    of section 3.3 is checked with its three terms, for a map whose costs are not those of its Jacobian.
+    """
+    net = witness(y.shape[-1], c, L, a)
+    lower, upper = cut_into(net, cut)
+    value, below = torch.cat((y, c.unsqueeze(-1)), -1), lower(y)
+    n, price, height = y.shape[-1], offset_price(c * c), below[..., -1]
+    middle = offset_price(height * height)
+    start = torch.cat((y, height.unsqueeze(-1)), -1)
+    return (
+        eq(upper(below), value, scale=network_scale(net, y), label="the function"),
+        eq(below, start, scale=network_scale(lower, y), label="the representation"),
+        eq(excess(net, n), price, scale=net.cost() + n * L, label="the whole"),
+        eq(excess(lower, n), middle, scale=net.cost() + n * L, label="the lower half"),
+        eq(excess(upper, n), price - middle, scale=net.cost() + n * L, label="the upper half"),
     )
 
 
