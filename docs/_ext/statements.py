@@ -9,7 +9,7 @@ from lists import plain
 
 from rankcheck.catalogue.collect import by_document, project_folder
 from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.statements import INDEX, Statement, statements
+from rankcheck.catalogue.statements import Statement, statements
 from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.reference import DOCUMENTS, OWN
 from rankcheck.prove.file import Proofs
@@ -43,11 +43,7 @@ A statement with several claims has several of these words, as its parts differ.
 def pages(entries: Sequence[Entry]) -> dict[str, str]:
     """`statements.md`, with how many statements there are of each kind, and a page a document."""
     groups = by_document(entries)
-    found = {
-        key: statements(project_folder() / key)
-        for key in DOCUMENTS
-        if key != OWN and (project_folder() / key / INDEX).is_file()
-    }
+    found = {key: statements(project_folder() / key) for key in DOCUMENTS if key != OWN}
     by_id = {entry.id: entry for entry in entries}
     words = {key: [list(_words(one, by_id)) for one in index] for key, index in found.items()}
     made = {f"statements/{key}.md": _page(key, found[key], words[key], by_id) for key in found}

@@ -73,9 +73,7 @@ def test_claims_that_no_statement_names_are_found():
     ]
 
 
-@pytest.mark.parametrize(
-    "key", [key for key in DOCUMENTS if key != OWN and (project_folder() / key / INDEX).is_file()]
-)
+@pytest.mark.parametrize("key", [key for key in DOCUMENTS if key != OWN])
 def test_every_claim_of_a_document_stands_in_its_index(key):
     index = statements(project_folder() / key)
     assert not list(unindexed(by_document(project())[key], index, project()))
