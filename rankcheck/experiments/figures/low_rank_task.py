@@ -6,13 +6,14 @@ random shallow networks. The networks have L = 13 affine maps and width 100, and
 .. math:: \frac 1 N \sum_i \|f(x_i) - y_i\|^2 + \frac{0.05}{L} \|\theta\|^2,
 
 for values of mean 0 and mean squared norm 1, so that the network 0 has the error 1. The document
-prints neither the scale of the values nor how the error is normalised.
+prints neither the scale of the values nor how the error is normalised, nor how the first weights
+are drawn: which dimension the middle layers carry depends on their gain, so two are trained.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -30,15 +31,20 @@ from rankcheck.linalg import singular_values
 from rankcheck.networks.network import Network
 
 __all__ = [
+    "CENTRED",
     "EXPERIMENT",
     "FITTED",
+    "GAIN",
+    "HE",
+    "PLAIN",
     "PRINTED",
+    "SOME",
     "LowRankTask",
     "bend_inside",
     "bend_outside",
     "bends",
-    "centred_ranks",
     "dimension",
+    "layer_ranks",
     "middle",
     "near_one",
 ]
@@ -57,8 +63,12 @@ APART = 1000
 FITTED = 0.1
 #: ‖θ‖²/L as printed.
 PRINTED = 6.0
-#: The gain of the first weights, and that of He for comparison.
-GAIN, HE = 1.1, math.sqrt(2)
+#: The gain of the first weights: a smaller one, and that of He, as a setting is recorded.
+GAIN, HE = 1.1, 1.41421
+#: The ranks of the matrices of representations as they are, and of the centred ones.
+PLAIN, CENTRED = "", "centred_"
+#: A dimension that is carried from the small start in more than this share of all trainings.
+SOME = 0.2
 
 
 def middle(depth: int) -> range:
@@ -83,17 +93,20 @@ def bends(net: Network, X: Tensor) -> list[float]:
     return shares
 
 
-def centred_ranks(net: Network, X: Tensor) -> tuple[list[int], list[float]]:
-    """Of the hidden layers, the dimensions in which α_ℓ(x_i) − mean lie, and s_k / s_{k+1} there.
+def layer_ranks(net: Network, X: Tensor, *, centred: bool) -> tuple[list[int], list[float]]:
+    """Of the hidden layers, the rank of the matrix of the α_ℓ(x_i), and s_k / s_{k+1} there.
 
     A singular value counts if it is above the share `TOLERANCE` of the largest one, as in audits.
     A quotient is 0 for rank 0, and at most 10⁹.
+
+    Args:
+        centred: whether the mean over the points is subtracted: then the rank is the dimension of
+            an affine subspace. The document's Z_ℓ is not centred.
     """
     ranks, gaps = [], []
     for values in net.activations(X)[1:]:
-        centred = values - values.mean(0)
-        s = singular_values(centred)
-        rank, gap, _ = ranks_and_gaps(centred, s, TOLERANCE)
+        Z = values - values.mean(0) if centred else values
+        rank, gap, _ = ranks_and_gaps(Z, singular_values(Z), TOLERANCE)
         ranks.append(int(rank))
         gaps.append(min(float(gap), 1e9) if int(rank) else 0.0)
     return ranks, gaps
@@ -103,9 +116,11 @@ class LowRankTask(Experiment):
     """Deep and shallow networks on tasks of rank 4 and 5."""
 
     name = "rank.figure-1"
-    title = "Trained networks of depth 13 carry a task of rank 4 in four or five dimensions"
+    title = (
+        "Deep networks carry a task of rank 4 in five dimensions, or in four from a smaller start"
+    )
     place = "Figure 1 and Appendix F of `rank`"
-    pilots = 0  # what was chosen was chosen on the record
+    pilots = 1
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         first = APART * seed
@@ -116,18 +131,22 @@ class LowRankTask(Experiment):
             "paper": full | {"rate": 2e-3, "steps": 20_000},
         }[scale]
         low, high, deep = (1, 2, 4) if scale == "tiny" else (4, 5, 13)
-        many = {"tiny": 1, "small": 5, "paper": 8}[scale]
-        few = {"tiny": 1, "small": 5, "paper": 4}[scale]
+        few, several, many = (1, 1, 1) if scale == "tiny" else (4, 8, 10)
+        shallow = 1 if scale == "tiny" else 5
+        if seed < self.pilots:  # the pilot had as many runs of every part
+            few = several = many = shallow
 
         def part(name: str, runs: int, **other: Any) -> Part:
             own = {"used": low, "depth": deep, "gain": GAIN, "last": 1.0}
             return Part(name, own | settings | other, tuple(range(first, first + runs)))
 
+        large = {"gain": HE, "last": round(settings["size"] ** -0.5, 6)}
         return (
-            part(f"rank-{low}", many),
-            part(f"rank-{high}", many, used=high),
-            part("shallow", many, depth=3),
-            part("large-start", few, gain=HE, last=round(settings["size"] ** -0.5, 6)),
+            part(f"rank-{low}", several, **large),
+            part(f"rank-{low}-shallow", shallow, depth=3, **large),
+            part(f"rank-{low}-small-start", many),
+            part(f"rank-{low}-small-start-shallow", shallow, depth=3),
+            part(f"rank-{high}-small-start", few, used=high),
         )
 
     def run(self, part: Part, place: Place) -> Sequence[Run]:
@@ -150,18 +169,17 @@ class LowRankTask(Experiment):
 
         def measure_run(number: int, net: Network, audit: Audit) -> Measured:
             X = exact[number]
-            ranks, gaps = centred_ranks(net, X)
-            measured = {
-                "error": errors[number] / zero[number],
-                "ranks": ranks,
-                "gaps": gaps,
-                "bends": bends(net, X),
-            }
+            measured = {"error": errors[number] / zero[number]}
+            for which in (PLAIN, CENTRED):
+                ranks, gaps = layer_ranks(net, X, centred=which == CENTRED)
+                measured |= {f"{which}ranks": ranks, f"{which}gaps": short(torch.tensor(gaps), 3)}
+            measured |= {"bends": short(torch.tensor(bends(net, X)), 3)}
             drawn: dict[str, Any] = {}
-            if settings["depth"] > 3 and number < DRAWN:
+            if depth > 3 and number < DRAWN:
                 costs = history.costs[:, number] / depth
-                drawn = {"steps": history.steps.tolist(), "per_layer": short(costs, 4)}
-                drawn |= _spectra(audit, net, X) if number == 0 else {}
+                drawn = {"steps": history.steps.tolist(), "per_layer": short(costs, 3)}
+                first = number == 0 and settings["gain"] == HE
+                drawn |= _spectra(audit, net, X) if first else {}
             return measured, drawn
 
         return measured_runs(part, place, stack, exact[:, :AUDITED], measure_run)
@@ -170,50 +188,53 @@ class LowRankTask(Experiment):
         parts: dict[str, list[Run]] = {}
         for run in result.runs:
             parts.setdefault(run.part, []).append(run)
-        tasks = [parts[name] for name in parts if name.startswith("rank-")]
-        low, large = tasks[0], parts["large-start"]
-        deep = [run for runs in (*tasks, large) for run in runs]
-        k = low[0].settings["used"]
-        layers = middle(low[0].settings["depth"])
+        large, _, small, _, high = parts.values()
+        low = [*large, *small]
+        k = large[0].settings["used"]
+        layers = middle(large[0].settings["depth"])
+        deep = [*low, *high]
         equal = sum(set(near_one(run)) == {dimension(run)} for run in deep)
-        costs, from_larger = (span([_per_layer(run) for run in runs]) for runs in (low, large))
+
+        def each(quantity: Callable[[list[Run]], str]) -> str:
+            """Of the parts with deep networks, in words."""
+            return (
+                f"{quantity(large)} from the gain √2, {quantity(small)} from {GAIN:g}; "
+                f"{quantity(high)} (k = {high[0].settings['used']}, from {GAIN:g})"
+            )
+
+        def ranks(which: str) -> str:
+            return each(lambda runs: tally([dimension(run, which) for run in runs]))
+
+        where = f"in the layers {layers[0]} to {layers[-1]} (k = {k})"
         return (
             Finding(
-                rf"the dimension of the representations $Z_\ell$ in the layers {layers[0]} to "
-                f"{layers[-1]}",
+                rf"the rank of the representations $Z_\ell$ {where}",
                 "approximately 4",
-                "; ".join(
-                    f"{tally([dimension(run) for run in runs])} (k = {runs[0].settings['used']})"
-                    for runs in tasks
-                )
-                + f"; from larger first weights {tally([dimension(run) for run in large])}",
-                all(dimension(run) == k for run in (*low, *large)),
+                ranks(PLAIN),
+                all(dimension(run) == k for run in low),
             ),
+            Finding(rf"the rank of the centred representations {where}", "", ranks(CENTRED), None),
             Finding(
                 r"the impact of the nonlinearity, "
                 r"$\|\tilde Z_\ell - \sigma(\tilde Z_\ell)\|_F / \|\tilde Z_\ell\|_F$",
                 "vanishes in the middle layers",
-                f"at most {span([bend_inside(run) for run in deep])} in the middle, at least "
-                f"{span([bend_outside(run) for run in deep])} in the first and the last hidden "
+                f"at most {span([bend_inside(run) for run in low])} in the middle, at least "
+                f"{span([bend_outside(run) for run in low])} in the first and the last hidden "
                 "layer",
                 all(10 * bend_inside(run) <= bend_outside(run) for run in low),
             ),
             Finding(
                 r"the singular values of the middle $W_\ell$ that are within 0.25 of 1",
                 "about 4 that are not small",
-                "; ".join(
-                    f"{span([n for run in runs for n in near_one(run)])} "
-                    f"(k = {runs[0].settings['used']})"
-                    for runs in tasks
-                )
-                + f"; as many as dimensions in {equal} of {len(deep)} networks",
-                all(set(near_one(run)) == {dimension(run)} for run in low),
+                each(lambda runs: span([n for run in runs for n in near_one(run)]))
+                + f"; as many as the rank of $Z_\\ell$ in {equal} of {len(deep)} networks",
+                all(set(near_one(run)) == {k} for run in low),
             ),
             Finding(
-                r"$\|\theta\|^2/L$ at the end of training",
+                r"$\|\theta\|^2/L$ at the end of training, which the scale of the values decides",
                 "approximately 6",
-                f"{costs}, and {from_larger} from larger first weights",
-                all(abs(_per_layer(run) - PRINTED) <= 1 for run in (*low, *large)),
+                each(lambda runs: span([_per_layer(run) for run in runs])),
+                None,
             ),
         )
 
@@ -223,9 +244,9 @@ def _middle(run: Run, values: Sequence[Any]) -> list[Any]:
     return [values[number - 1] for number in middle(run.settings["depth"])]
 
 
-def dimension(run: Run) -> int | None:
-    """The dimension of the representations, if all middle layers have the same, with a gap."""
-    ranks, gaps = _middle(run, run.measured["ranks"]), _middle(run, run.measured["gaps"])
+def dimension(run: Run, which: str = PLAIN) -> int | None:
+    """The rank of the Z_ℓ, or of the centred ones, if all middle layers have it, with a gap."""
+    ranks, gaps = (_middle(run, run.measured[f"{which}{name}"]) for name in ("ranks", "gaps"))
     return ranks[0] if len(set(ranks)) == 1 and min(gaps) >= GAP else None
 
 
