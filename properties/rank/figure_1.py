@@ -6,7 +6,6 @@ from rankcheck.experiments.figures.low_rank_task import (
     CENTRED,
     FITTED,
     HE,
-    SOME,
     bend_inside,
     bend_outside,
     dimension,
@@ -42,45 +41,50 @@ from rankcheck.experiments.figures.low_rank_task import (
     no_ball="trained weights are floats",
 )
 def test_figure_1(runs, *, more=0, jacobian=0, quiet=0.1):
-    r"""Deep networks carry a task of rank 4 in five dimensions, from a small start some in four.
+    r"""Deep networks, from He's gain, carry a task of rank 4 in five dimensions.
 
     Networks of depth 13 and width 100 learn 500 values $y = h(z_1, \dots, z_k) \in \mathbb R^{50}$,
     $k = 4$, from $x = g(z) \in \mathbb R^{50}$, $z \in \mathbb R^{15}$ normal, $g$ and $h$ random shallow
     networks, with the ridge $\lambda = 0.05/L$. A network *carries* $d$ dimensions if in each of the
     layers $L/4 \le \ell \le 3L/4$ the matrix $Z_\ell$ of its representations has $d$ singular values
     above 5 % of the largest, the next one smaller by a factor of ten, and so has the centred matrix.
-    Over data and first weights, at the level 0.05 for each statement:
+    More than half of all trainings, over data and first weights, at the level 0.05 for each statement,
+    end like this from first weights of the gain $\sqrt 2$, the last layer divided by $\sqrt{50}$:
 
-    * from first weights of the gain $\sqrt 2$, the last layer divided by $\sqrt{50}$, more than half
-      of all trainings carry exactly $k + 1$ dimensions, one more than the task needs (and so fewer
-      than half carry $k$);
-    * from the gain $1.1$, more than a fifth carry exactly $k$, as printed.
+    * the network carries exactly $k + 1$ dimensions, one more than the task needs (so that fewer than
+      half carry $k$), and the Jacobian has rank $k$ at most points;
+    * as many singular values of each of the weights $W_\ell$ are within 0.25 of 1;
+    * the error is at most a tenth of that of the network 0;
 
-    From both, more than half end like this: the error is at most a tenth of that of the network 0; the
-    Jacobian has rank $k$ at most points; as many singular values of each of the weights $W_\ell$ are
-    within 0.25 of 1 as $Z_\ell$ has dimensions; the activation changes the pre-activations of these
-    layers, $\|\tilde Z_\ell - \sigma(\tilde Z_\ell)\|_F / \|\tilde Z_\ell\|_F$, at most a tenth as much as
-    those of the first and of the last hidden layer.
+    and from these as well as from first weights of the gain $1.1$:
+
+    * the activation changes the pre-activations of these layers,
+      $\|\tilde Z_\ell - \sigma(\tilde Z_\ell)\|_F / \|\tilde Z_\ell\|_F$, at most a tenth as much as
+      those of the first and of the last hidden layer.
 
     This is about the size of the document and Adam, on a recorded experiment with 8 and 10 seeds;
-    thresholds were fixed on a pilot with five other ones. The document's $\|\theta\|^2/L \approx 6$ is
-    no part of it: that number follows from the scale of the values, which is not printed. Nothing is
-    said of global minima. Networks of depth 3 are the control group of each start.
+    thresholds were fixed on a pilot with five other ones. There, 3 of 5 trainings from the gain 1.1
+    carried exactly $k$ and all fitted; *more than a fifth carry $k$* and *more than half fit* were to be
+    tested, and are not confirmed: 3 of 10 carry $k$ and 8 fit, the others end in fewer dimensions or in
+    five. The document's $\|\theta\|^2/L \approx 6$ is no part of the claim: that number follows from the
+    scale of the values, which is not printed. Nothing is said of global minima. Networks of depth 3 are
+    the control group of each start.
     """
+    linear = mostly(
+        [bend_inside(run) <= quiet * bend_outside(run) for run in runs],
+        "nearly linear in the middle",
+    )
+    if runs[0].settings["gain"] != HE:
+        return (linear,)
     k = runs[0].settings["used"]
-    large = runs[0].settings["gain"] == HE
-    carried = k + (1 if large else 0) + more
+    carried = k + 1 + more
     return (
         mostly([run.measured["error"] <= FITTED for run in runs], "the data are fitted"),
         mostly([run.audit.rank == k + jacobian for run in runs], "the rank of the Jacobian"),
         mostly(
             [dimension(run) == dimension(run, CENTRED) == carried for run in runs],
             "the dimension in the middle",
-            share=0.5 if large else SOME,
         ),
         mostly([set(near_one(run)) == {dimension(run)} for run in runs], "singular values near 1"),
-        mostly(
-            [bend_inside(run) <= quiet * bend_outside(run) for run in runs],
-            "nearly linear in the middle",
-        ),
+        linear,
     )

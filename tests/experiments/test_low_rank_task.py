@@ -94,9 +94,8 @@ def test_what_counts_as_the_rank_of_the_task():
     assert (bend_inside(run), bend_outside(run), near_one(run)) == (0.02, 0.4, [4] * 6)
 
 
-@pytest.mark.parametrize("gain", [HE, GAIN])
-def test_each_criterion_of_the_claim_can_fail(failing, gain):
-    deep = recorded(NAME).where(used=4, depth=13, gain=gain)
+def test_each_criterion_of_the_claim_can_fail(failing):
+    deep = recorded(NAME).where(used=4, depth=13, gain=HE)
     assert not failing(deep)
 
     def broken(audit=None, **measured):
@@ -113,12 +112,12 @@ def test_each_criterion_of_the_claim_can_fail(failing, gain):
     assert broken(bends=[0.4] * 12) == ["nearly linear in the middle"]
 
 
-def test_the_starts_end_in_different_dimensions(failing):
-    """What one start gives is not what the claim says of the other one."""
-    record = recorded(NAME)
-    small = record.where(used=4, depth=13, gain=GAIN)
+def test_the_starts_end_differently(failing):
+    """Of the small start the claim says one thing alone, and the others would be false."""
+    small = recorded(NAME).where(used=4, depth=13, gain=GAIN)
+    assert not failing(small)
+    assert failing(changed(run, bends=[0.4] * 12) for run in small) == [
+        "nearly linear in the middle"
+    ]
     of_large = [replace(run, settings={**run.settings, "gain": HE}) for run in small]
-    assert "the dimension in the middle" in failing(of_large)
-    large = record.where(used=4, depth=13, gain=HE)
-    of_small = [replace(run, settings={**run.settings, "gain": GAIN}) for run in large]
-    assert failing(of_small) == ["the dimension in the middle"]
+    assert {"the data are fitted", "the dimension in the middle"} <= set(failing(of_large))

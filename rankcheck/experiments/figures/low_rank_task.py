@@ -38,7 +38,6 @@ __all__ = [
     "HE",
     "PLAIN",
     "PRINTED",
-    "SOME",
     "LowRankTask",
     "bend_inside",
     "bend_outside",
@@ -67,8 +66,6 @@ PRINTED = 6.0
 GAIN, HE = 1.1, 1.41421
 #: The ranks of the matrices of representations as they are, and of the centred ones.
 PLAIN, CENTRED = "", "centred_"
-#: A dimension that is carried from the small start in more than this share of all trainings.
-SOME = 0.2
 
 
 def middle(depth: int) -> range:
@@ -116,9 +113,7 @@ class LowRankTask(Experiment):
     """Deep and shallow networks on tasks of rank 4 and 5."""
 
     name = "rank.figure-1"
-    title = (
-        "Deep networks carry a task of rank 4 in five dimensions, or in four from a smaller start"
-    )
+    title = "Deep networks, from He's gain, carry a task of rank 4 in five dimensions"
     place = "Figure 1 and Appendix F of `rank`"
     pilots = 1
 
