@@ -33,7 +33,7 @@ def numbers_of_data(source: Source):
     mutants={"exponent kL/(2k − 1)": {"shift": 1}},
 )
 def test_data_threshold(c, C, k, L, N, *, shift=2):
-    r"""The number of data beyond which a rank-one fit costs more than the true rank.
+    r"""The number of data beyond which the lower bound of rank-one fits exceeds the cost of the true rank.
 
     $c N^{\frac{2}{L}(1 - \frac{1}{k})} > k + \frac{C}{L} \iff
     N > N^* = \left(\frac{k + C/L}{c}\right)^{\frac{kL}{2k-2}}$, $k \ge 2$.
