@@ -87,8 +87,8 @@ def test_bounded_domain(net, *, factor=2):
     $\mathbb R$ to $\mathbb R$. So the identity on all of $\mathbb R$ costs $4 = 2L$ at $L = 2$, while
     on a bounded domain it costs $L + O(1)$ at every depth.
 
-    Depth two only: that $2L + o(L)$ is necessary at greater depth, so that the upper bound of Theorem
-    1 fails on $\mathbb R$, is not checked. rank.identity-on-the-line shows that $2L$ is enough. The
+    Depth two only: rank.cost-on-the-line has all depths, and there the geometric mean of the two outer
+    slopes. rank.identity-on-the-line shows that $2L$ is enough for the identity. The
     control of rank.identity-layers shows that the construction of the proof needs a domain on which
     $g$ is bounded from below, not that the theorem does.
     """

@@ -17,8 +17,8 @@ $$\inf_{\varepsilon > 0} R_\infty(\mathrm{id}; \mathrm{star}_\varepsilon)
 
 A continuous map of three or more different rays into R identifies two points, but they fit into the
 plane: the bottleneck rank of the identity on them is 2 for every ε, and its Jacobian rank is 1.
-Planar loops without kinks cost 2 for each layer. *A loop of cost less than 2 for each layer would
-refute R_∞ = rank_BN*, and exactly, as everything is rational.
+Planar loops without kinks cost 2 for each layer. *A loop of cost less than 2 for each layer refutes
+R_∞ = rank_BN*, and exactly, as everything is rational: `switching_loops` has some.
 
 A *spine*, a line through the origin that lies in all pages $\{t u_j + s v\}$, adds one to both
 ranks; kinked units must not depend on it.
@@ -29,7 +29,7 @@ stop. The biases cost nothing in the limit: on the star of length ε they are mu
 linear units show straight rays of different directions, the arcs meet in the centre only, so every
 continuous map of the star into R identifies two points, and the bottleneck rank is 2 or more.
 
-Used by rank.repeated-loops and the conjecture rank.limit-is-bottleneck-rank.
+Used by rank.repeated-loops, rank.three-rays and the conjecture rank.four-rays.
 """
 
 from __future__ import annotations
