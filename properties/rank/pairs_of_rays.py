@@ -12,6 +12,8 @@ from rankcheck.linalg import eye, frobenius_squared
 from rankcheck.networks import Network
 from rankcheck.witnesses.loops import activate
 
+from ._obtuse import never_obtuse
+
 
 @instances
 def layers_at_two_rays(source: Source, *, acute: bool = True, steep: bool = False):
@@ -120,22 +122,6 @@ def loops_with_two_rays(source: Source):
     if source.integer(0, 1) == 0:
         return loops(rays=(2, 4))(source)
     return bent_loops()(source)
-
-
-def never_obtuse(loop):
-    """Bools (*B): whether some two rays are at no obtuse angle before each layer."""
-    u, good = loop.rays, loop.cost() >= 0
-    m = u.shape[-1]
-    acute = [[good] * m for _ in range(m)]
-    for W, kinked in zip(loop.weights, loop.kinked, strict=True):
-        gram = u.mT @ u
-        acute = [[acute[i][j] & (gram[..., i, j] >= 0) for j in range(m)] for i in range(m)]
-        u = activate(W @ u, kinked, loop.slope)
-    some = ~good
-    for i in range(m):
-        for j in range(i):
-            some = some | acute[i][j]
-    return some
 
 
 @bound(

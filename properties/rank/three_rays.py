@@ -192,7 +192,7 @@ def test_loops_below_two(layers, a, *, witness=switching_loop):
         "that meet in one point: the bottleneck rank is 2, and the limiting cost is 3/∛4 for every "
         "slope (rank.three-rays, rank.loops-below-two).",
         survives="Theorem 1 stands, and the conjecture holds wherever the Jacobian rank is the "
-        "bottleneck rank. For four rays or more it is open: rank.four-rays. That the limit does not "
+        "bottleneck rank. Four rays or more cost less than 2, too. That the limit does not "
         "depend on the slope, which the remark draws from the conjecture, is true here.",
         weight="formula",
     ),

@@ -171,10 +171,18 @@ def bent_loops(
     [2⁻⁶, 1/4]. Linear layers differ from orthogonal ones by as much.
     """
     m, d = source.integer(*rays), 2 + spine
-    q, n = m - 2, m + spine
     a = slope(source, slopes)
     small = positive(source, 1, 1, low=2.0**-6, high=0.25)
     across, along = star(source, d, m, spine, 0)
+    return bent_around(source, across, along, a, small, length=length)
+
+
+def bent_around(
+    source: Source, across: Any, along: Any, a: Any, small: Any, *, length: Range
+) -> Loop:
+    """The loop of :func:`bent_loops` around the star of given linear units and spine."""
+    d, m, spine = across.shape[-2], across.shape[-1], along.shape[-1]
+    q, n = m - 2, m + spine
     read = small * blind(source.tensor(q, d, low=-1.0, high=1.0), along)
     start = torch.cat((read @ across, across), -2)
     spine_at = torch.cat((0 * read[..., :spine], along), -2)

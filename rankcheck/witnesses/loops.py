@@ -29,7 +29,7 @@ stop. The biases cost nothing in the limit: on the star of length ε they are mu
 linear units show straight rays of different directions, the arcs meet in the centre only, so every
 continuous map of the star into R identifies two points, and the bottleneck rank is 2 or more.
 
-Used by rank.repeated-loops, rank.three-rays and the conjecture rank.four-rays.
+Used by rank.repeated-loops, rank.three-rays and the conjecture rank.short-loops.
 """
 
 from __future__ import annotations
