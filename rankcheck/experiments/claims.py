@@ -95,9 +95,7 @@ def recorded_runs(
     return (runs,)
 
 
-def mostly(
-    outcomes: Iterable[bool], label: str, *, of: str = "runs", share: float = 0.5
-) -> Relation:
+def mostly(outcomes: Iterable[bool], label: str, *, of: str = "runs") -> Relation:
     """More than half of all runs end like this, at `LEVEL`, by `sign_test` on those at hand.
 
     The left side is the p-value, the right side the level: five of five runs give 0.031, seven of
@@ -106,10 +104,9 @@ def mostly(
     Args:
         outcomes: of independent runs, whether they end like this.
         of: what the outcomes are of, for messages, where it is not single runs.
-        share: more than this share does, in place of half.
     """
     ends = [bool(each) for each in outcomes]
-    p = sign_test(sum(ends), len(ends), share)
+    p = sign_test(sum(ends), len(ends))
     relation = leq(torch.tensor(p, dtype=torch.float64), LEVEL, label=label)
     sign = "≤" if p <= LEVEL else ">"
     note = f"{sum(ends)} of {len(ends)} {of}, p = {p:.3g} {sign} {LEVEL:g}"

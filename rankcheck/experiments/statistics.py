@@ -3,8 +3,7 @@ r"""Tests of statements about random runs, at a level; and several runs in a few
 An experiment of a few seeds says nothing of "all trainings". What can be tested is a statement on
 the distribution of one run, over data and first weights: *more than half of the runs end like
 this*. If at most half of them did, S or more of n independent runs would with probability at most
-$P(\mathrm{Bin}(n, 1/2) \ge S)$. Where this is below the level, the statement is kept. The same is a
-test of *more than this share*, with the share in place of 1/2.
+$P(\mathrm{Bin}(n, 1/2) \ge S)$. Where this is below the level, the statement is kept.
 """
 
 from __future__ import annotations
@@ -19,16 +18,14 @@ __all__ = ["LEVEL", "most", "seeds_in_words", "sign_test", "span", "spread", "ta
 LEVEL = 0.05
 
 
-def sign_test(successes: int, runs: int, share: float = 0.5) -> float:
-    """P(Bin(runs, share) ≥ successes): the p-value against "at most this share of all runs do".
+def sign_test(successes: int, runs: int) -> float:
+    """P(Bin(runs, 1/2) ≥ successes): the p-value against "at most half of all runs do".
 
     Raises:
         ValueError: unless 0 ≤ successes ≤ runs, and runs ≥ 1.
 
     >>> sign_test(5, 5), sign_test(4, 5), sign_test(0, 5)
     (0.03125, 0.1875, 1.0)
-    >>> sign_test(2, 2, 0.25)
-    0.0625
     """
     if not (0 <= successes <= runs and runs >= 1):
         raise ValueError(
@@ -37,7 +34,7 @@ def sign_test(successes: int, runs: int, share: float = 0.5) -> float:
         )
     from scipy.special import bdtrc  # scipy.stats would take a second to import
 
-    return float(bdtrc(successes - 1, runs, share))
+    return float(bdtrc(successes - 1, runs, 0.5))
 
 
 def most(outcomes: Iterable[bool]) -> bool:

@@ -94,15 +94,6 @@ def test_the_record_is_evaluated_once(claim, verify, coins, profile):
     assert row.remade is None
 
 
-def test_a_share_other_than_half():
-    """Five of ten runs are more than a fifth of all, at the level, and not more than half."""
-    ends = [True] * 5 + [False] * 5
-    some = mostly(ends, "some", share=0.2)
-    assert not some.violated().any()
-    assert some.note == "5 of 10 runs, p = 0.0328 ≤ 0.05"
-    assert mostly(ends, "most").violated().any()
-
-
 def test_a_row_says_where_the_runs_come_from(claim, verify, coins):
     row = verify(claim())
     record = recorded(NAME)

@@ -16,14 +16,6 @@ def test_against_binomial_coefficients(runs):
         assert sign_test(successes, runs) == pytest.approx(float(tail), rel=1e-12)
 
 
-@pytest.mark.parametrize("share", [Fraction(1, 5), Fraction(3, 4)])
-def test_against_another_share(share):
-    """By Fractions: of ten runs, so many end like this with that probability."""
-    for successes in range(11):
-        tail = sum(comb(10, k) * share**k * (1 - share) ** (10 - k) for k in range(successes, 11))
-        assert sign_test(successes, 10, float(share)) == pytest.approx(float(tail), rel=1e-12)
-
-
 def test_most_is_more_than_half_at_the_level():
     assert most([True] * 5)
     assert most([True] * 7 + [False])
