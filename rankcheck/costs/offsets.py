@@ -9,7 +9,7 @@ $$\|\theta\|^2 \ge L \|Jf(x) T\|_{S^{2/L}}^{2/L}
 
 The sum is the cost of a chain of numbers, $c_\ell = w c_{\ell-1} + b$ with $c_\ell^2 = u_\ell$:
 a path that starts and ends away from the origin and may come near it in between. Such a chain costs
-at least ρ(u_L) − ρ(u_0), and at least ρ(u_0) if it returns to u_L = u_0 <= 4 after five steps or
+at least ρ(u_L) − ρ(u_0), and at least ρ(u_0) if it returns to u_L = u_0 <= 4 after four steps or
 more; ρ(u) = R(min(√u, 2)) is the price of a constant.
 
 How far the offset can get for a given sum of steps is :func:`offset_growth`.

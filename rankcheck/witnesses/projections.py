@@ -7,19 +7,22 @@ orthogonal projection onto $S_\ell$. For semi-orthonormal U and V with k columns
 .. math:: \min_U \|W - UV^T\|_F^2 = \|W\|_F^2 + k - 2\|WP_S\|_*
           = \|W(I - P_S)\|_F^2 + \sum_{i \le k} (s_i(WP_S) - 1)^2,
 
-attained at the polar part $UV^T$ of $WP_S$. There are two families:
+attained at the polar part $UV^T$ of $WP_S$. There are three families:
 
 * *one-sided*: $U_\ell V_\ell^T$ is the polar part of $W_\ell P_{\ell-1}$, each layer on its own;
 * *chained*: one semi-orthonormal $A_\ell$ for each $S_\ell$, rotated one after the other so that
   $A_\ell^T W_\ell A_{\ell-1}$ is positive semi-definite: then it has trace
   $\|P_\ell W_\ell P_{\ell-1}\|_*$, and the squared distance of $W_\ell$ to $A_\ell A_{\ell-1}^T$ is
-  $\|W_\ell\|_F^2 + k - 2\|P_\ell W_\ell P_{\ell-1}\|_*$.
+  $\|W_\ell\|_F^2 + k - 2\|P_\ell W_\ell P_{\ell-1}\|_*$;
+* *middle*: for every slope a chain of frames halfway between the polar part U of $W_\ell$ on the
+  frame before, and the image of U under $D_\ell$.
 
 The distances are functions of projections, which are rational, and of singular values, so they run
 on balls. The frames themselves are irrational and need floats.
 
-Used by the claims bottleneck.weights-near-projections and bottleneck.chained-projections. Source:
-A. Jacot, *Bottleneck structure in learned features*, Theorem 6/15, with the projections corrected.
+Used by the claims bottleneck.weights-near-projections, bottleneck.chained-projections and
+bottleneck.chain-for-every-slope. Source: A. Jacot, *Bottleneck structure in learned features*,
+Theorem 6/15, with the projections corrected.
 """
 
 from __future__ import annotations
@@ -247,8 +250,29 @@ def chained_frames(net: Network, x: Tensor, k: Tensor) -> list[Tensor]:
     projections = _floats(net, x, k)
     frames = [_polar(net.jacobian(x), k)[1]]
     for w, p in zip(net.weights, projections[1:], strict=True):
-        U, V = _polar(p @ w @ frames[-1], k)
-        frames.append(U @ V.mT)
+        frames.append(_partial_isometry(p @ w @ frames[-1], k))
+    return frames
+
+
+def middle_frames(net: Network, x: Tensor, k: Tensor) -> list[Tensor]:
+    """A_0, ..., A_L, each halfway between what W_ℓ makes of the frame before and what D_ℓ leaves.
+
+    B_0 is a basis of S_0. With U the polar part of W_ℓB and E that of D_ℓU, the next B is
+    E sign(UᵀE), a basis of S_ℓ, and A_ℓ the polar part of U + B. Shapes as for `chained_frames`.
+    Raises NoBallForm on balls.
+    """
+    _floats(net, x, k)
+    B = _polar(net.jacobian(x), k)[1]
+    frames = [B]
+    masks = (*net.masks(x), net.weights[-1].new_ones((*x.shape[:-1], net.widths[-1])))
+    for w, mask in zip(net.weights, masks, strict=True):
+        U = _partial_isometry(w @ B, k)
+        E = _partial_isometry(mask.unsqueeze(-1) * U, k)
+        overlap = U.mT @ E
+        values, vectors = torch.linalg.eigh((overlap + overlap.mT) / 2)
+        signs = torch.where(values < 0, -1.0, 1.0).unsqueeze(-2)
+        B = E @ (vectors * signs) @ vectors.mT
+        frames.append(_partial_isometry(U + B, k))
     return frames
 
 
@@ -263,3 +287,9 @@ def _polar(M: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     U, _, Vh = torch.linalg.svd(M, full_matrices=False)
     counted = torch.arange(U.shape[-1], device=M.device) < k[..., None, None]
     return torch.where(counted, U, 0.0), torch.where(counted, Vh.mT, 0.0)
+
+
+def _partial_isometry(M: Tensor, k: Tensor) -> Tensor:
+    """The polar part of M, up to rank k."""
+    U, V = _polar(M, k)
+    return U @ V.mT

@@ -16,6 +16,7 @@ from rankcheck.witnesses.projections import (
     chained_frames,
     log_determinant_of_rank,
     mask_losses,
+    middle_frames,
     offsets,
     one_sided_distances,
     one_sided_frames,
@@ -226,6 +227,22 @@ def test_frames_by_polar_parts(seed):
             H = after.T @ w @ before
             np.testing.assert_allclose(H, H.T, atol=1e-6)
             assert np.linalg.eigvalsh((H + H.T) / 2).min() > -1e-6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.middle_frames", "scipy.linalg.polar, and a midpoint")
+def test_middle_frames_by_polar_parts(seed):
+    for net, x, k, weights, masks in singles(seed):
+        frames = [A.numpy()[:, :k] for A in middle_frames(net, x, torch.tensor(k))]
+        before = frames[0]
+        for w, mask, A in zip(weights, [*masks, np.eye(len(weights[-1]))], frames[1:], strict=True):
+            U = scipy.linalg.polar(w @ before)[0]
+            E = scipy.linalg.polar(mask @ U)[0]
+            values, vectors = np.linalg.eigh(U.T @ E)
+            before = E @ (vectors * np.where(values < 0, -1, 1)) @ vectors.T
+            np.testing.assert_allclose(A.T @ A, np.eye(k), atol=1e-6)
+            np.testing.assert_allclose(A.T @ U, A.T @ before, atol=1e-6)
+            assert np.linalg.norm(A.T @ U, -2) > 0.7
 
 
 @pytest.mark.parametrize("seed", SEEDS)
