@@ -1,6 +1,6 @@
 """Figure 1 of `rank`: a network of depth 13 on a task of low rank."""
 
-from rankcheck import paper, statistical
+from rankcheck import Erratum, paper, statistical
 from rankcheck.experiments.claims import mostly, recorded_runs
 from rankcheck.experiments.figures.low_rank_task import (
     CENTRED,
@@ -39,6 +39,15 @@ from rankcheck.experiments.figures.low_rank_task import (
     },
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
+    errata=Erratum(
+        printed="the outputs equal y = h(x_1, …, x_5) for a function h: R^5 → R^50 which depends only on the "
+        "first 5 coordinates of the latent space",
+        right="h(z_1, …, z_5): x are the 50 inputs, and z the 15 latent coordinates. The caption has a true "
+        "function of rank 4, which would be h(z_1, …, z_4).",
+        survives="The figure; the experiment has both numbers of coordinates.",
+        weight="misprint",
+        place="App. F",
+    ),
 )
 def test_figure_1(runs, *, more=0, jacobian=0, quiet=0.1):
     r"""Deep networks, from He's gain, carry a task of rank 4 in five dimensions.
