@@ -65,7 +65,8 @@ def _counts(words: Mapping[str, Sequence[Sequence[str]]]) -> str:
     """A table: by document, how many statements have which word."""
     columns = ("holds", "proved", "refuted", "a step fails", "misprint", "guarded", "cited")
     columns += ("no claim",)
-    rows = ["| document | statements | " + " | ".join(columns) + " |"]
+    heads = [column.removeprefix("a ").removesuffix(" fails") for column in columns]
+    rows = ["| document | all | " + " | ".join(heads) + " |"]
     rows.append("| --- " * (len(columns) + 2) + "|")
     for key, index in words.items():
         count = Counter(column for row in index for column in columns if _has(row, column))
