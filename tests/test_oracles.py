@@ -34,6 +34,7 @@ NONE_POSSIBLE = {
     "balls.without_transforms": "words for an error; tests/counterexamples/test_judge.py",
     "linalg.rank_gap": "a ratio of singular values to the threshold of this project",
     "linalg.rank_threshold": "the threshold of this project, a definition",
+    "witnesses.outer_layers": "a number of layers; tests/witnesses/test_sawtooth_code.py",
 }
 
 

@@ -63,7 +63,6 @@ def best_right_angles(source: Source):
     instances=networks_of_depth_two(),
     tight=best_right_angles(),
     mutants={"2 % less": {"share": Fraction(49, 50)}},
-    audit="left out: it is about slopes that depend on a height",
 )
 def test_chain_constant_at_depth_two(h, net, x, *, share=1):
     r"""At depth two layers at right angles are the farthest from a chain of frames, for each slope.

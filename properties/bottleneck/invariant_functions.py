@@ -44,6 +44,7 @@ def at_the_origin(net, across, x):
     needs={"f is invariant": functions_along_a_subspace(invariant=False)},
     mutants={"a quotient of dimension 0": {"factor": at_the_origin}},
     loose={"the rank": "a network may have a smaller rank than its symmetries say"},
+    audit="left out: it is about functions that translations do not change",
 )
 def test_rank_of_invariant_functions(net, across, x, step, *, factor=by_the_quotient):
     r"""A function that translations along d directions do not change factors through the others.

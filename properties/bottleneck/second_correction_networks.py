@@ -75,7 +75,6 @@ def projections_at_an_angle(source: Source):
         "2 % more": {"weight": Fraction(51, 50)},
         "the depth of f alone": {"depth": lambda f, g: f.depth},
     },
-    audit="left out: it is about two networks",
 )
 def test_second_correction_of_compositions(
     f, g, x, *, weight=1, depth=lambda f, g: f.depth + g.depth
@@ -168,7 +167,6 @@ def lines_at_an_angle(source: Source):
     tight=orthogonal_powers(),
     needs={"the first corrections add up": lines_at_an_angle()},
     mutants={"2 % more": {"weight": Fraction(51, 50)}},
-    audit="left out: it is about two networks",
 )
 def test_second_correction_of_sums(f, g, x, *, weight=1):
     r"""What networks of f and of g cost beyond two terms bounds the second term of f + g from above.

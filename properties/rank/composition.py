@@ -74,7 +74,6 @@ def square(size):
         "the last bias of g forgotten": {"cross": 0},
     },
     witness=identity_layers,
-    audit="left out: it is about two networks, one after the other",
     effort=0.5,
 )
 def test_composition(f, g, t, x, *, balance=balance_layers, addition=dearest, power=1, cross=2):

@@ -244,7 +244,6 @@ def collapsed(source: Source):
     needs={"f = id on g(R^k)": collapsed()},
     mutants={"rank k + 1": {"more": 1}},
     witness=autoencoder,
-    audit="left out: it is about data of a known dimension",
 )
 def test_identity_on_data(f, g, z, *, more=0):
     r"""A function that is the identity on data of dimension k has at least the rank k.

@@ -52,7 +52,6 @@ def share_left_out(growth, C, k, c):
         "log k in place of log(k/c)": {"last": share_left_out},
         "2 in place of 2(1 − 1/k)": {"share": 0},
     },
-    audit="left out: it is about numbers",
 )
 def test_range_of_depths(c, C, k, log_number, u, v, *, last=last_depth, share=1):
     r"""There is a range of depths, which grows like log N, in which the true rank is cheaper.
@@ -131,7 +130,6 @@ def gaps(x):
     },
     loose={"the interpolant": "its h has depth two and a kink at each of the N points"},
     witness=rank_one_interpolant,
-    audit="left out: it is about data, and all their fits of rank one",
 )
 def test_constant_of_rank_one_fits(x, depth, *, factor=2, diagonal=1, more=0):
     r"""The constant C_N of rank-one fits grows like log N if the true rank is above one.

@@ -20,7 +20,9 @@ from rankcheck.separation.oscillation import (
     plane_wave_degrees,
     plane_wave_tails,
     sign_change_lower_bound,
+    sine_against_degree,
     sine_coefficients,
+    sine_distance_bound,
     sine_energy,
     sine_tail,
 )
@@ -169,6 +171,24 @@ def test_the_printed_bounds_and_what_they_bound():
     ):
         assert bool(sign_change_lower_bound(frequency, k, BALL) == BallArray.exact(expected))
         assert distance(x, weights, np.sin(math.pi * float(frequency) * x), k) >= expected
+
+
+@pytest.mark.parametrize("d", [3, 4, 9])
+@pytest.mark.oracle("rankcheck.separation.sine_distance_bound", "numpy.linalg.lstsq")
+@pytest.mark.oracle("rankcheck.separation.sine_against_degree", "numpy.linalg.lstsq")
+def test_the_sharper_bounds_and_what_they_bound(d):
+    t, weights = measure(d, 300)
+    golden = (1 + math.sqrt(5)) / 2
+    for m, k, odd in ((1, 0, ()), (2, 1, (1,)), (3, 2, (1,)), (5, 3, (1, 3)), (6, 5, (1, 3, 5))):
+        sine = np.sin(math.pi * math.sqrt(d) * m * t)
+        lost = golden * sum(2 * (2 * n + 1) for n in odd) / (math.pi * m) ** 2
+        bound = sine_distance_bound(d, d * m * m, k, LIKE).item()
+        energy = (weights * sine**2).sum() / weights.sum()
+        assert bound == pytest.approx(energy - (d - 2) * lost / (2 * d), abs=1e-12)
+        wide = sine_against_degree(m, k, LIKE).item()
+        waves = 1 / (math.sqrt(2 * math.pi) * math.pi * m)
+        assert wide == pytest.approx((1 - waves - lost) / 2, abs=1e-12)
+        assert wide <= bound <= distance(t, weights, sine, k) + 1e-12  # equal for k = 0
 
 
 def test_errors_state_the_rule():
