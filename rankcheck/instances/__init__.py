@@ -42,6 +42,7 @@ from rankcheck.instances.integer_networks import (
 )
 from rankcheck.instances.kinks import CLEARANCE, clear_of_boundaries, require_differentiable
 from rankcheck.instances.loops import (
+    bent_around,
     bent_loops,
     loop_around,
     loops,
@@ -139,6 +140,7 @@ __all__ = [
     "balanced_networks_at_points",
     "balanced_networks_with_inputs",
     "balanced_shallow_networks",
+    "bent_around",
     "bent_loops",
     "between",
     "box",

@@ -12,6 +12,7 @@ LONG = {
     "bottleneck.weights-near-two-sided-projections",
     "rank.centred-covariance-as-printed",
     "rank.largest-eigenvalue-as-printed",
+    "rank.limit-is-bottleneck-rank-as-printed",
 }
 RATIONAL = "rank.cross-example-as-printed"
 REAL = "bottleneck.composition-as-printed"
