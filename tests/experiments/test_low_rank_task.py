@@ -48,7 +48,12 @@ def test_the_measurements_are_those_of_the_kept_network(tiny):
             outputs=said["size"],
         )
         x, y = x.double().numpy(), y.double().numpy() / math.sqrt(said["size"])
-        found = {"ranks": [], "gaps": [], "centred_ranks": [], "centred_gaps": []}
+        found: dict[str, list[float]] = {
+            "ranks": [],
+            "gaps": [],
+            "centred_ranks": [],
+            "centred_gaps": [],
+        }
         bent = []
         kept = layers(folder / "networks" / f"{run.part}-{run.seed}.safetensors")
         for W, b in kept[:-1]:
