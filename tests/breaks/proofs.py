@@ -1,6 +1,6 @@
 """Breaks of proofs: of what proves, of the second checker, and of the controls."""
 
-from rankcheck.algebra.cell import Cell
+from rankcheck.algebra.cell import Cell, Linked
 from rankcheck.prove import controls
 from rankcheck.prove.checking import faces, trees
 from rankcheck.prove.checking.connection import Connection
@@ -14,15 +14,17 @@ CHECKING = "prove/test_checking.py::"
 REFUSED, CONTROLS = f"{CHECKING}test_a_forgery_is_refused", "prove/test_controls.py::"
 
 
-def first_of_a_product(definite, cell, f):
+def first_of_a_product(vanishes, cell, f):
     """Of what is zero, the first entry is."""
-    return cell.ring.occurring(f)[0]
+    occurring = cell.ring.occurring(f)
+    if occurring and occurring[-1] < cell.ring.entries:
+        raise Linked(f, occurring[0], cell.ring.zero, cell.ring.one)
 
 
 BREAKS = (
     Break("proofs", "x p = 0 is read as x = 0", "false on a curve",
           "prove/test_mutants.py::test_what_is_false_on_a_thin_cell_is_not_proved",
-          around(Cell, "_definite", first_of_a_product)),
+          around(Cell, "_vanishes", first_of_a_product)),
     Break("proofs", "nothing is proved", "a square is not negative",
           f"{CHECKING}test_what_the_engine_proves_is_accepted",
           around(Cell, "of", lambda of, cell, p: 7)),

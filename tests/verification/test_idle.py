@@ -124,8 +124,8 @@ def test_it_is_shown(declare, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_generator_of_the_inverses_exercises_its_exponential():
-    """Its hidden layers were as wide as the space of the tangents, and e^{c_1} could be dropped."""
+def test_the_generator_of_the_inverses_exercises_the_growth_in_the_cost():
+    """Its hidden layers were as wide as the space of the tangents: what grows with c_1 was idle."""
     from rankcheck.catalogue.loader import load
     from rankcheck.catalogue.selection import select
 
@@ -133,4 +133,4 @@ def test_the_generator_of_the_inverses_exercises_its_exponential():
     many = replace(SMALL, batches=24, size=512, scope_shapes=0)
     found = search(claim, Settings(many)).swept.idle
     offset = [name for (number, name), fate in found.fates.items() if number == 1 and fate.killed]
-    assert "the factor excess.exp() on the right" in offset
+    assert "the factor growth(excess, net.depth) on the right" in offset
