@@ -68,7 +68,7 @@ def test_figure_1(runs, *, below=Fraction(1, 2)):
     The first statement is no contradiction to $\|\theta\|^2 = kL + R^{(1)} + R^{(2)}/L + \dots$, whose
     slope tends to $k$ as $L$ grows, from below for $R^{(2)} > 0$.
 
-    Steps and thresholds were fixed on these five tasks; a test on others is still to be made. This is
+    Depths, steps and thresholds were fixed on a pilot of five tasks; eight others test them. This is
     about width 40, 150 points, the scale of the values and the first weights of the experiment, which
     the document does not print, and Adam. Without ridge, the control group, no slope is like this.
     """

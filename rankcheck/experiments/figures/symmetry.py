@@ -69,7 +69,6 @@ class Symmetry(Experiment):
     name = "bottleneck.figure-2"
     title = "A deep network learns the rotation symmetry of its task"
     place = "bottleneck, Figure 2 and Section 5"
-    pilots = 0  # what was chosen was chosen on the record
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         """The same seeds for each group, so that groups differ in one setting alone."""

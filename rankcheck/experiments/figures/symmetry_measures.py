@@ -12,16 +12,13 @@ from rankcheck.data.crossings import crossing_angles
 from rankcheck.data.moments import covariance
 from rankcheck.experiments.audited import short
 from rankcheck.experiments.figures.symmetry_task import REACH, Task, reflected, rotated, starts
-from rankcheck.experiments.result import Run
 from rankcheck.experiments.stack import generators
 from rankcheck.linalg import singular_values
 from rankcheck.networks.network import Network
 
 __all__ = [
     "COLLAPSED",
-    "CROSSING",
     "FITTED",
-    "few_crossings",
     "images_of",
     "measure",
     "measured_distances",
@@ -36,8 +33,6 @@ OUTLIER = 0.5
 FITTED = 0.01
 #: Part of the variance of new points that may be left within orbits. It is about 1/2 of the inputs.
 COLLAPSED = 0.05
-#: Paths in the layer against those in two numbers that do not determine how they go on.
-CROSSING = 0.5
 #: The layers of panels (b) and (c) of the figure.
 PATHS_LAYER, DISTANCE_LAYER = 6, 2
 #: A variance that is this share of the mean square of the values is rounding.
@@ -51,7 +46,7 @@ DRAWN = 24
 _APART = 500
 #: The plane of panel (c): its height along w, the place of x_0 in it; half the side of the map, its
 #: cells on a side; circles up to `REACH`, and points on each.
-HEIGHT, SPOT, HALF, CELLS, CIRCLES, ANGLES = 0.6, 0.7, 1.0, 30, 13, 48
+HEIGHT, SPOT, HALF, CELLS, CIRCLES, ANGLES = 0.6, 0.7, 1.0, 24, 13, 48
 
 
 def hidden(net: Network, x: Tensor) -> list[Tensor]:
@@ -131,12 +126,6 @@ def measured_paths(
     return measured, {"paths": inner, "paths_others": others}
 
 
-def few_crossings(run: Run, share: float = CROSSING) -> bool:
-    """Whether paths cross less often in the layer, by this share, than in the other two numbers."""
-    pairs = run.measured["crossing"]
-    return bool(pairs["layer"] <= share * pairs["others"])
-
-
 def measured_distances(
     net: Network, task: Task, draw: torch.Generator
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -179,12 +168,13 @@ def measure(
         return generators([seed + _APART + 100 * number])[0]
 
     spectra = [singular_values(W) for W in net.weights]
+    rotations = shares_within(images_of(net, task, rotated(task, draw(3))))
     paths, drawn_paths = measured_paths(net, task, x, count, draw(1))
     distances, drawn_distances = measured_distances(net, task, draw(2))
     measured = {
         "error": float((net(x) - y).square().mean()),
         "outliers": [int((s > OUTLIER).sum()) for s in spectra],
-        "rotation_shares": shares_within(images_of(net, task, rotated(task, draw(3)))),
+        "rotation_shares": [float(f"{each:.3g}") for each in rotations],
         "reflection_share": shares_within(images_of(net, task, reflected(task, draw(4))))[-1],
         **paths,
         **distances,
