@@ -164,7 +164,6 @@ def test_each_criterion_of_the_claim_fails_by_one_run(failing):
             changed(first, {"rank": 3}),
             changed(first, rotation_shares=[*shares[:2], 0.06, *shares[3:]]),
             changed(first, reflection_share=0.06),
-            changed(first, crossing=crossing | {"layer": crossing["others"] // 2 + 1}),
         )
     ]
     assert [len(each) for each in labels] == [1] * 5
