@@ -17,7 +17,8 @@ import rankcheck
 PACKAGE = Path(rankcheck.__file__).parent
 #: From the ground up; rooms on one floor do not import one another.
 FLOORS = (
-    ("doors", "errors", "versions", "_version"),
+    ("_version",),
+    ("doors", "errors", "versions"),
     ("files", "stored", "text", "notebook"),
     ("balls",),
     ("algebra", "linalg"),

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from packaging.version import Version
 
 from rankcheck import __version__
+from rankcheck import versions as versions_in_use
 from rankcheck.catalogue.collect import claim_files, project, project_folder
 
 ROOT = Path(__file__).parent.parent
@@ -117,6 +119,28 @@ def test_ci_runs_the_versions_of_python_that_are_named():
     assert sorted(named) == sorted(set(re.findall(r'python: "(3\.\d+)"', job)))
 
 
-def test_the_citation_names_this_version():
+def released():
+    """The latest section of the changelog that has a version: the version, and its date."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    [version, date], *_ = re.findall(r"^## (\d\S*) · (\d{4}-\d\d-\d\d)$", changelog, re.M)
+    return version, date
+
+
+def test_the_changelog_and_the_citation_name_this_version():
+    version, date = released()
+    assert version == __version__
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"version: {__version__}\n" in citation
+    assert f"version: {version}\n" in citation
+    assert f"date-released: {date}\n" in citation
+
+
+def test_what_is_written_names_the_version_that_runs(monkeypatch):
+    """Not the one of the day on which pip installed the checkout."""
+    monkeypatch.setattr(metadata, "version", lambda name: f"{name} of another day")
+    versions_in_use.versions.cache_clear()
+    try:
+        found = versions_in_use.versions()
+    finally:
+        versions_in_use.versions.cache_clear()
+    assert found["rankcheck"] == __version__
+    assert found["torch"] == "torch of another day"
