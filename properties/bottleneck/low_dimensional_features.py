@@ -262,6 +262,8 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
         "maximum it is at most 0.04 of it.",
     },
     corrected_by="bottleneck.low-dimensional-features",
+    formula=r"\tfrac1N \bigl(m \cdot \text{m-th greatest } s_{k+1}(\tilde\alpha_\ell(X))\bigr)^2 k \min_i |Jf(x_i)|_+^{2/k} e^{-c_1/k}"
+    r" \le c L \bigl(c_1 - 2 \log \max_i |Jf(x_i)|_+\bigr)",
 )
 def test_low_dimensional_features_as_printed(net, X):
     r"""Most layers map the data to nearly k dimensions, with $e^{c_1/k}$ for every $c_1$.

@@ -135,6 +135,7 @@ def networks_with_directions(source: Source):
     result="stands with another constant: for ReLU it is L (bottleneck.ntk-derivative), and for a ≠ 0 it is "
     "L|a|^{2 − 2/L}, which is the best (bottleneck.ntk-derivative-every-slope).",
     corrected_by="bottleneck.ntk-derivative-every-slope",
+    formula=r"(v^T Jf(x) u)^2 \le \|D_\ell \cdots D_1 W_1 u\|^2\,\|D_\ell W_{\ell+1}^T \cdots D_{L-1} W_L^T v\|^2",
 )
 def test_ntk_derivative_leaky(net, x, u, v):
     r"""The Jacobian is split at a layer without loss, for every slope.

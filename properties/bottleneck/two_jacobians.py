@@ -125,6 +125,8 @@ def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):
     "C ≥ 1 the line and the limit stand (bottleneck.two-jacobians), for C < 1 the line with C^{−1} in "
     "place of C^{−2}, and without a constant at depth two (bottleneck.two-jacobians-sharper).",
     corrected_by="bottleneck.two-jacobians",
+    formula=r"\tfrac L2 \bigl(\|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L}\bigr) "
+    r"+ C^{-2} \|Jf(x) - Jf(y)\|_* \le \|\theta\|^2",
 )
 def test_two_jacobians_small_lipschitz(net, x):
     r"""The bound with two Jacobians at finite depth, for every Lipschitz constant.

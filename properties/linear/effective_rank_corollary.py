@@ -115,6 +115,7 @@ def spectra_within_the_budget(source: Source):
     "(linear.functions-within-the-printed-budget), but no data set is known of which one of them is a "
     "minimal interpolant; docs/proofs/printed-budget.md, Proposition 4, has what such a data set needs.",
     corrected_by="linear.effective-rank-corollary",
+    formula=r"\#\{i : \sigma_i > \varepsilon\} \le r",
 )
 def test_effective_rank_corollary_as_printed(sigma, r, eps, J, L):
     r"""The printed cost below which the effective index rank is at most r, from the theorem.

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Function", "compiled", "definition_of", "definitions"]
+__all__ = ["Function", "assigned_once", "compiled", "definition_of", "definitions", "names_in"]
 
 Function = types.FunctionType
 
@@ -62,3 +62,35 @@ def compiled(function: Function, tree: ast.FunctionDef, **names: Any) -> Functio
     made = namespace[tree.name]
     assert isinstance(made, Function)
     return made
+
+
+def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The local names that one statement of a function assigns, outside of branches and loops.
+
+    What they are assigned depends on such names and on arguments only, so it can be written in
+    their place.
+    """
+    stored = [
+        getattr(node, "arg", None) or getattr(node, "id", "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    ]
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    for statement in tree.body:
+        match statement:
+            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
+                pairs += zip(targets, values, strict=False)
+            case ast.Assign([target], value):
+                pairs.append((target, value))
+    often = {name for name in stored if stored.count(name) > 1}
+    return {
+        target.id: value
+        for target, value in pairs
+        if isinstance(target, ast.Name) and not often & {target.id, *names_in(value)}
+    }
+
+
+def names_in(node: ast.expr) -> set[str]:
+    """The names in an expression."""
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}

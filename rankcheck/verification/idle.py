@@ -18,13 +18,18 @@ import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
-from rankcheck.claims.rewriting import Function, compiled, definition_of
+from rankcheck.claims.rewriting import (
+    Function,
+    assigned_once,
+    compiled,
+    definition_of,
+    names_in,
+)
+from rankcheck.claims.sides import RELATIONS
 from rankcheck.verification.evaluation import Part
 
 __all__ = ["Idle"]
 
-#: What makes a relation of two sides.
-RELATIONS = frozenset({"leq", "lt", "eq"})
 #: Methods, and functions of torch, of an array whose factors and terms are looked at inside.
 THROUGH = frozenset(
     {"sqrt", "exp", "log", "log1p", "square", "abs", "sum", "mean", "amax", "amin", "clamp", "pow"}
@@ -166,7 +171,7 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, tree: ast.FunctionDef) -> None:
         self.parts = 0
         self.neutral: set[str] = set()
-        self._known = _assigned_once(tree)
+        self._known = assigned_once(tree)
         self._parameters = {argument.arg for argument in tree.args.kwonlyargs}
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -195,7 +200,7 @@ class _Rewriter(ast.NodeTransformer):
         ):
             part = part.value if isinstance(part, ast.Subscript) else self._known[part.id]
         makes = {getattr(node, "attr", None) for node in ast.walk(part)}
-        return not _names(part).isdisjoint(self._parameters) or not makes.isdisjoint(CONSTANT)
+        return not names_in(part).isdisjoint(self._parameters) or not makes.isdisjoint(CONSTANT)
 
 
 def _without(
@@ -253,34 +258,3 @@ def _counts(part: ast.expr, word: str) -> bool:
         case ast.BinOp(left, ast.Mult(), right):
             return all(getattr(one, "value", None) != 0 for one in (left, right))
     return True
-
-
-def _assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
-    """The local names that one statement of a function assigns, outside of branches and loops.
-
-    What they are assigned depends on such names and on arguments only, so it can be written in
-    their place.
-    """
-    stored = [
-        getattr(node, "arg", None) or getattr(node, "id", "")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.arg)
-        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    ]
-    pairs: list[tuple[ast.expr, ast.expr]] = []
-    for statement in tree.body:
-        match statement:
-            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
-                pairs += zip(targets, values, strict=False)
-            case ast.Assign([target], value):
-                pairs.append((target, value))
-    often = {name for name in stored if stored.count(name) > 1}
-    return {
-        target.id: value
-        for target, value in pairs
-        if isinstance(target, ast.Name) and not often & {target.id, *_names(value)}
-    }
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
