@@ -181,7 +181,7 @@ def _against_records(
         replace(each, beaten=sentences.get(number))
         for number, each in zip(numbers, facts["relations"], strict=True)
     )
-    stale = [one.sentence for one in found if one.loose]
+    stale = [one.sentence for one in found if one.fails]
     return facts | {"relations": relations}, [*standing.faults, *standing.sharp(claim), *stale]
 
 

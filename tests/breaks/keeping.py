@@ -27,7 +27,7 @@ BREAKS = (
           "a record that says more than its instance",
           f"{STANDING}test_a_record_that_is_stale_fails", put(again, "nearly", lambda *_: True)),
     Break("records", "no record is ever beaten", "a record far below the best ratio",
-          f"{STANDING}test_a_loose_bound_that_a_run_finds_sharper_fails",
+          f"{STANDING}test_a_loose_bound_that_a_run_finds_far_sharper_fails",
           put(standing, "MARGIN", 10**9)),
     Break("records", "a search begins without what is on record",
           "a search that begins with its record",

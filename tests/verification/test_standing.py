@@ -90,7 +90,22 @@ def test_the_number_beside_a_reason_is_the_record(claim, verify):
     }
 
 
-def test_a_loose_bound_that_a_run_finds_sharper_fails(claim, verify, tmp_path):
+def test_a_loose_bound_that_a_run_finds_a_little_sharper_says_so_and_holds(claim, verify):
+    put(claim(), 1.5)  # 6 / 13
+    row = verify(claim())
+    assert (row.verdict, row.messages) == ("holds", ())
+    assert "is beaten: lhs / rhs is 0.5, and was 0.46153" in row.relations[0].beaten
+
+
+def test_a_loose_bound_that_a_run_attains_fails(claim, verify):
+    attained = claim(lambda x: leq(2 * x, x * x + 1))
+    put(attained, 1.5)  # 12 / 13
+    row = verify(attained)
+    assert row.verdict == "failed"
+    assert "is beaten: lhs / rhs is 1, and was 0.92307" in row.messages[0]
+
+
+def test_a_loose_bound_that_a_run_finds_far_sharper_fails(claim, verify, tmp_path):
     put(claim(), 4)  # 8 / 34
     row = verify(claim())
     assert row.verdict == "failed"
