@@ -1,10 +1,10 @@
 """The records of a claim in its verification: they are proved again, begin its search, and grow.
 
 What somebody has found is not lost: the instances that hold records are evaluated in every run. A
-record has to prove what it says, on the claim as it now stands. If the search comes upon a clearly
-larger ratio, that is said. Another seed or processor may well find one, so this alone fails nothing;
-but the reason why a bound is not sharp (`loose=`) stands beside the number that the record proves, so
-a claim fails whose bound is far sharper than that, or attained.
+record has to prove what it says, on the claim as it now stands. If the search comes upon a
+clearly larger ratio, that is said. Another seed or processor may well find one, so this alone
+fails nothing; but the reason why a bound is not sharp (`loose=`) stands beside the number that
+the record proves, so a claim fails whose bound is far sharper than that, or attained.
 """
 
 from __future__ import annotations
