@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rankcheck.claims.signs import RelationKind
 from rankcheck.stored import build
 
-__all__ = ["Counterexample", "Sides"]
+__all__ = ["Counterexample", "Sides", "Step"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,25 @@ class Sides:
     excess: str
 
 
+@dataclass(frozen=True)
+class Step:
+    """A value on the way from an instance to the two sides of a relation, as text.
+
+    Attributes:
+        name: what the value is assigned to; empty if it is not.
+        code: the expression, as the body writes it; empty for a part of one of several parts.
+        value: a number, an array or a network; `≈` stands before what is rounded.
+        meaning: what the called function is, by its docstring; or what this is a part of.
+        within: the function that the body calls and whose step it is; empty for the body.
+    """
+
+    name: str
+    code: str
+    value: str
+    meaning: str = ""
+    within: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Counterexample(Sides):
     """A proved counterexample.
@@ -38,14 +57,16 @@ class Counterexample(Sides):
         family: the generator, with its options.
         bits: the precision of the balls.
         also: of a disjunction, the other parts; each of them fails.
+        steps: what leads from the instance to the two sides; not in certificates.
     """
 
     description: str
     family: str
     bits: int
     also: tuple[Sides, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     @classmethod
-    def of(cls, section: Mapping[str, Any]) -> Counterexample:
-        """From the section of a certificate."""
-        return build(cls, section, foreign=True)
+    def of(cls, section: Mapping[str, Any], steps: tuple[Step, ...] = ()) -> Counterexample:
+        """From the section of a certificate, and what leads to its sides."""
+        return replace(build(cls, section, foreign=True), steps=steps)

@@ -50,6 +50,7 @@ class Replayed:
         description: the smallest instance, as a person reads it, made from its numbers. Empty if
             they do not fit the generator.
         smallest: what the file says of the smallest instance; proved unless the claim has changed.
+        instance: the smallest instance; None if its numbers do not fit the generator.
     """
 
     claim: Claim
@@ -57,6 +58,7 @@ class Replayed:
     changed: bool
     description: str
     smallest: Mapping[str, Any]
+    instance: Instance | None = None
 
     @property
     def refuted(self) -> bool:
@@ -94,14 +96,14 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
             raise CertificateError(f"the statement in {path} is not that of {claim.id}")
         if worst is not None:
             _prove(path, claim, worst, data["versions"])
-        judgement, description = _prove(path, claim, smallest, data["versions"])
-        return Replayed(claim, judgement, False, description, smallest)
+        proved, description = _prove(path, claim, smallest, data["versions"])
+        return Replayed(claim, proved.in_balls, False, description, smallest, proved)
     try:
         instance = _instance(path, claim, smallest)
     except CertificateError as error:
         return Replayed(claim, Judgement("outside", 0, str(error)), True, "", smallest)
     description = "" if instance.in_balls.instance is None else describe_exact(instance)
-    return Replayed(claim, instance.in_balls, True, description, smallest)
+    return Replayed(claim, instance.in_balls, True, description, smallest, instance)
 
 
 def _not_stored(claim: Claim, path: Path) -> str:
@@ -115,10 +117,10 @@ def _not_stored(claim: Claim, path: Path) -> str:
 
 def _prove(
     path: Path, claim: Claim, stated: Mapping[str, Any], made_with: Mapping[str, Any]
-) -> tuple[Judgement, str]:
+) -> tuple[Instance, str]:
     """Prove the violation of one instance, and compare it with what the certificate says.
 
-    Returns the judgement, and the description of the instance.
+    Returns the instance and its description.
     """
     instance = _instance(path, claim, stated)
     judgement = instance.in_balls
@@ -139,7 +141,7 @@ def _prove(
                 f"claim covers its docstring, body and generator alone); `rankcheck certify "
                 f"{claim.id} --again` certifies it as it is now"
             )
-    return judgement, fields["description"]
+    return instance, fields["description"]
 
 
 def _agree(name: str, stated: Any, now: Any) -> bool:

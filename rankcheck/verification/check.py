@@ -10,10 +10,10 @@ from typing import Any
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.instance import DisagreementError
 from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay
@@ -100,7 +100,8 @@ def _replayed(claim: Claim) -> Row:
             f"`rankcheck certify {claim.id} --again` certifies it for the claim as it is now"
         )
         return row("failed", messages=(message,))
-    return row("refuted", counterexample=Counterexample.of(result.smallest))
+    assert result.instance is not None
+    return row("refuted", counterexample=explained(result.instance, result.smallest))
 
 
 def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] | None) -> Row:
@@ -119,7 +120,7 @@ def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] 
             message += smallest_text(result.shapes.sentence())
         if not reported.proved:
             return Row.of(claim, "undecided", messages=(message,), **facts)
-        proved = Counterexample.of(certificates.section(reported.smallest))
+        proved = explained(reported.smallest)
         facts |= {"certificate": reported.certificate, "counterexample": proved}
         return Row.of(claim, "refuted", messages=(message,), **facts)
     if result.raised:

@@ -1,0 +1,164 @@
+"""The steps from an instance to the two sides: what they say, and when there are none."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck import any_of, leq
+from rankcheck.balls import BallArray
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
+from rankcheck.counterexamples import Instance
+from rankcheck.counterexamples.explain import explained
+from rankcheck.counterexamples.replay import replay, stored_path
+from rankcheck.counterexamples.steps import steps
+from rankcheck.counterexamples.steps.texts import text
+from rankcheck.instances.choices import read_choices
+from rankcheck.instances.source import instances
+from rankcheck.linalg import frobenius_squared, operator_norm
+
+
+@instances
+def matrices(source, *, n=(1, 64)):
+    size = source.integer(*n)
+    return (source.tensor(size, size),)
+
+
+def _halved(A):
+    """Half of the size.
+
+    More is not said.
+    """
+    unused = frobenius_squared(A @ A)
+    size = frobenius_squared(A)
+    return size / 2, unused
+
+
+def with_a_helper(A):
+    other = frobenius_squared(A - A)
+    half, more = _halved(A)
+    return leq(frobenius_squared(A), half, where=other + more >= 0)
+
+
+def of_a_loop(A):
+    total = A.new_zeros(())
+    for i in range(A.shape[-1]):
+        total = total + A[..., i, i]
+    return any_of(leq(total + 1, total), leq(total + 2, total))
+
+
+def raising(A):
+    raise ValueError("it has no sides")
+
+
+def stored(id_):
+    """The steps of a certificate that is stored: names or codes, and values."""
+    [claim] = load(select([id_]))
+    instance = replay(stored_path(claim), claim=claim).instance
+    return {step.name or step.code: step.value for step in steps(instance)}
+
+
+def of(declare, body, choices):
+    claim = declare(body, matrices())
+    return Instance(claim, claim.instances, read_choices(claim.instances, choices))
+
+
+def number(value):
+    """What is behind the sign of a rounded value."""
+    return float(Fraction(value.removeprefix("≈ ")))
+
+
+def test_the_kernel_of_one_unit():
+    """L = 1, W = (1), x = 0: Jf = 1, so the printed left side is 2·1·1^0, and Θ(x, y) = xy."""
+    known = stored("bottleneck.ntk-derivative-as-printed")
+    assert known["L"] == "1"
+    assert known["J"] == known["ntk_mixed_derivative(net, x)"] == "[[1]]"
+    assert known["size"] == known["derivative"] == "1"
+
+
+def test_a_covariance_after_a_layer():
+    """Y has the rows (0, ±1/2), (1, 0); ReLU keeps (0, 1/2) and (1, 0) of the reflected rows."""
+    known = stored("rank.centred-covariance-as-printed")
+    assert known["after"] == "[[0, 0, 0], [0, 1/2, 0], [1, 0, 0]]"
+    assert known["norm"] == "1"
+    assert known["covariance(Y)"] == "[[2/9, 0], [0, 1/6]]"
+    assert known["covariance(after)"] == "[[2/9, -1/18, 0], [-1/18, 1/18, 0], [0, 0, 0]]"
+
+
+def test_a_leaky_chain_on_a_segment():
+    """Two units of weight 1 and slope 1/8, from −8 to −1/8: Jf = 1/8, a step of 63/8."""
+    known = stored("bottleneck.ntk-on-a-segment-as-printed")
+    assert known["step"] == "[[63/8]]"
+    assert known["length"] == str(Fraction(63, 8) ** 2)
+    assert known["rise"] == str(Fraction(63, 64) ** 2)
+    assert known["size"] == str(2 * Fraction(63, 8) * Fraction(63, 64))
+
+
+def test_the_frames_of_two_layers():
+    """W_1 = (1, −1)ᵀ, W_2 = (1, 1): orthogonal columns of length √2, of which k = 1 counts."""
+    known = stored("bottleneck.chained-projections-as-printed")
+    assert number(known["overlap"]) == 2
+    assert known["norms"] == "4"
+    slack = 4 - 2 * 1 - 2 * math.log(1 + 7 / 8)
+    assert number(known["at.slack"]) == pytest.approx(slack, rel=1e-5)
+
+
+def test_a_helper_and_what_the_sides_rest_on(declare):
+    """The steps of the helper are there, and what does not lead to the sides is not."""
+    found = steps(of(declare, with_a_helper, [1, [[3]]]))
+    assert [(step.name, step.value, step.within) for step in found] == [
+        ("size", "9", "_halved(A)"),
+        ("", "9/2", "_halved(A)"),
+        ("half", "9/2", ""),
+    ]
+    assert found[0].meaning == "‖A‖_F² = Σ |a_ij|²"
+    assert found[1].code == "size / 2"
+    assert found[2].meaning == "of _halved(A)"
+
+
+def test_a_disjunction_after_a_loop(declare):
+    found = steps(of(declare, of_a_loop, [2, [[1, 0], [0, 2]]]))
+    assert [step.value for step in found if step.name == "total"] == ["0", "1", "3"]
+
+
+def test_a_huge_instance_is_told_by_its_shape(declare):
+    """A matrix of 64² entries: no step is longer than a line."""
+    instance = of(declare, with_a_helper, [64, torch.eye(64).tolist()])
+    found = explained(instance).steps
+    assert [step.value for step in found] == ["64", "32", "32"]
+    assert text(BallArray.exact(torch.eye(64).double())) == "64 × 64 matrix"
+    assert text(BallArray.exact(torch.ones(3, 3, 3).double())) == "3 × 3 × 3 array"
+
+
+def test_without_the_text_of_a_body_there_are_no_steps(declare):
+    """At a prompt the text is not known; of a function in a function it is not looked at."""
+    names = {"leq": leq, "norm": operator_norm}
+    exec("def typed(A):\n    size = norm(A)\n    return leq(size + 1, size)", names)
+    instance = of(declare, names["typed"], [1, [[3]]])
+    assert instance.proved
+    assert explained(instance).steps == ()
+    assert explained(instance).lhs == "4"
+
+
+@pytest.mark.parametrize("body", [raising, lambda A: leq(operator_norm(A), operator_norm(A))])
+def test_without_a_proof_there_are_no_steps(declare, body):
+    assert steps(of(declare, body, [1, [[3]]])) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (Fraction(2, 3), "2/3"),
+        (Fraction(10**9, 10**9 + 1), "≈ 1"),
+        (0.5, "1/2"),
+        (True, None),
+        ("name", None),
+        ([1] * 9, "9 of them, the first: 1"),
+        (torch.tensor(7), "7"),
+        (torch.tensor(0.5), None),
+    ],
+)
+def test_values(value, written):
+    assert text(value) == written
