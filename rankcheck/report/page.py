@@ -6,6 +6,7 @@ import base64
 import hashlib
 import inspect
 import pydoc
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -35,10 +36,20 @@ from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 
 _ROOM = __name__.rpartition(".")[0]
+#: What docstrings write for the name of a function: its role, and the rooms it lies in.
+_ROLE = re.compile(r":\w+:`[~!]?(?:\w+\.)*(\w+)`")
 #: In a ledger of so many claims, experiments are shown without their figures and words.
 WHOLE = 100
-#: In this order are accusations listed.
-_WEIGHTS = ("theorem", "formula", "step", "misprint")
+#: In a ledger of at most so many claims, the lists of its documents are open; their parts as well.
+SOME, FEW = 40, 5
+#: In this order are accusations listed, under these headings.
+_WEIGHTS = {
+    "theorem": "Stated results that are false as printed",
+    "formula": "Formulas and remarks beside the results",
+    "step": "Steps of proofs, whose results may stand",
+    "misprint": "Misprints",
+    "": "Declared false",
+}
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,12 @@ class ClaimPart:
     def weight(self) -> str:
         """How much a refutation weighs: that of its heaviest erratum."""
         weights = [erratum.weight for erratum in self.row.errata]
-        return min(weights, key=_WEIGHTS.index, default="")
+        return min(weights, key=list(_WEIGHTS).index, default="")
+
+    @property
+    def heaviness(self) -> int:
+        """By what accusations are sorted: 0 is the heaviest."""
+        return list(_WEIGHTS).index(self.weight)
 
     @property
     def instances(self) -> int:
@@ -119,7 +135,8 @@ def _docstring(entry: Entry | None) -> str:
     """The first paragraph about the witness of a claim, if it is a function of rankcheck."""
     if entry is None or entry.witness is None or not entry.witness.startswith("rankcheck."):
         return ""
-    return (inspect.getdoc(pydoc.locate(entry.witness)) or "").partition("\n\n")[0]
+    text = (inspect.getdoc(pydoc.locate(entry.witness)) or "").partition("\n\n")[0]
+    return _ROLE.sub(r"\1", text)
 
 
 def ledger_page(
@@ -174,13 +191,18 @@ def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
         "documents": {key: str(DOCUMENTS.get(key, key)) for key in groups},
         "counts": Counter(part.row.verdict for part in parts),
         "unexpected": [part for part in parts if not part.row.expected],
-        "wrong": sorted(wrong, key=lambda part: _accusation(part)),
+        "wrong": sorted(wrong, key=_accusation),
+        "weights": _WEIGHTS,
+        "some": len(parts) <= SOME,
+        "few": len(parts) <= FEW,
     }
 
 
-def _accusation(part: ClaimPart) -> tuple[int, str, str]:
-    """By what accusations are sorted."""
-    return _WEIGHTS.index(part.weight or "step"), part.row.document, part.row.where
+def _accusation(part: ClaimPart) -> tuple[int, str, list[tuple[int, str]]]:
+    """By what accusations are sorted; Prop. 9 comes before Prop. 10."""
+    pieces = re.findall(r"\d+|\D+", part.row.where)
+    place = [(int(one), "") if one.isdecimal() else (0, one) for one in pieces]
+    return part.heaviness, part.row.document, place
 
 
 def render(template: str, **values: Any) -> str:

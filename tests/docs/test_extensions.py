@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rankcheck.catalogue.collect import project
+from tests.markup import MARKUP
 
 from .pages import DOCS, GENERATED
 
@@ -77,8 +78,6 @@ class Prose(HTMLParser):
             self.emphasised += data if self.inside["em"] else ""
 
 
-#: An escape or a command of LaTeX, a dollar, a backtick, strong emphasis, a link, a role.
-MARKUP = re.compile(r"\\[^\s]?|\$|`|(?<!\w)\*\*|\*\*(?!\w)|\]\(|\{\w+\}`")
 #: What Sphinx makes of quotes, dashes and dots.
 TYPESET = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "–": "-", "—": "-"})
 

@@ -171,7 +171,7 @@ def test_a_claim_about_an_experiment_says_where_its_runs_come_from(ledger):
 def test_the_list_of_what_is_wrong_names_the_documents(ledger):
     page = Page(ledger_page(ledger(bound(), REFUTED)))
     said = words(page.text)
-    part = said[said.index("Each of these has a counterexample") : said.index("All claims Text")]
+    part = said[said.index("Each has a counterexample") : said.index("All claims Text")]
     assert "bottleneck: A. Jacot, Bottleneck structure in learned features" in part
     assert "Prop. 9/18 of bottleneck" in part
     assert "rank:" not in part  # nothing of it is wrong here
