@@ -61,8 +61,10 @@ def unbalanced_rotations(source: Source):
         "exponent 2.04/k of the pseudo-determinant": {"exponent": Fraction(51, 25)},
     },
     errata=Erratum(
-        printed="if 1/N Tr[Θ^(L)(x, x)] ≤ cL, then Σ_ℓ ‖α_{ℓ−1}(x)‖_2² ≤ …",
-        right="Tr[Θ^(L)(x, x)] ≤ cL, as in Theorem 7: there is one point, and N is not defined.",
+        printed=r"if $1/N \operatorname{Tr}[\Theta^{(L)}(x, x)] \le cL$, then $\sum_\ell "
+        r"\|\alpha_{\ell-1}(x)\|_2^2 \le \ldots$",
+        right=r"$\operatorname{Tr}[\Theta^{(L)}(x, x)] \le cL$, as in Theorem 7: there is one "
+        "point, and $N$ is not defined.",
         survives="Theorem 7/16.",
         place="Thm 16",
     ),
@@ -156,9 +158,11 @@ def alone(source: Source, *, networks):
     },
     mutants={"c from the trace divided by N twice": {"divisions": 2}},
     errata=Erratum(
-        printed="Tr[Θ^(L)(X, X)] ≤ cNL and thus there are at least (1−p)L layers where "
-        "1/N ‖α_{ℓ−1}(X)‖_F² ≤ 1/p c max{1, e^{c_1/k}} / (k |Jf_θ(x)|_+^{2/k})",
-        right="x is not bound: it is min_i |Jf_θ(x_i)|_+, over points where Jf_θ has rank k.",
+        printed=r"$\operatorname{Tr}[\Theta^{(L)}(X, X)] \le cNL$ and thus there are at least "
+        r"$(1-p)L$ layers where $1/N \|\alpha_{\ell-1}(X)\|_F^2 \le 1/p c \max\{1, e^{c_1/k}\} / "
+        r"(k |Jf_\theta(x)|_+^{2/k})$",
+        right=r"$x$ is not bound: it is $\min_i |Jf_\theta(x_i)|_+$, over points where "
+        r"$Jf_\theta$ has rank $k$.",
         survives="The statement, and Corollary 8/17, which has the minimum.",
     ),
     effort=0.5,

@@ -82,33 +82,40 @@ def test_chained_projections(net, x, *, distances=chained_distances, logs=2, ran
     paper("bottleneck", "Thm 6"),
     instances=dense_networks(depth=(2, 2), slopes="negative"),
     errata=Erratum(
-        printed="there are w_ℓ × k (semi-)orthonormal V_ℓ such that "
-        "∑_{ℓ=1}^L ‖W_ℓ − V_ℓ V_{ℓ+1}^T‖_F² ≤ c_1 − 2 log|Jf_θ(x)|_+ thus for any p ∈ (0, 1) there are "
-        "at least (1 − p)L layers ℓ with ‖W_ℓ − V_ℓ V_{ℓ−1}^T‖_F² ≤ (c_1 − 2 log|Jf_θ(x)|_+)/(pL)",
-        right="One family V_ℓ for all layers exists if 0 ≤ a < 1 (bottleneck.chained-projections), with "
-        "V_ℓ V_{ℓ−1}^T in both formulas. For a < 0 it need not: W_1 = (1, −1)ᵀ, W_2 = (1, 1), no biases, "
-        "x > 0. Section 2 allows every slope in (−1, 1).",
-        survives="Theorem 15, the form of the theorem in the appendix, has two frames U_ℓ and V_ℓ for each "
-        "layer and holds for every slope (bottleneck.weights-near-projections). Corollary 8/17 quotes the "
-        "chain but needs only that each weight is near some matrix of rank k.",
+        printed=r"there are $w_\ell \times k$ (semi-)orthonormal $V_\ell$ such that "
+        r"$\sum_{\ell=1}^L \|W_\ell - V_\ell V_{\ell+1}^T\|_F^2 \le c_1 - 2 \log|Jf_\theta(x)|_+$ "
+        r"thus for any $p \in (0, 1)$ there are at least $(1 - p)L$ layers $\ell$ with $\|W_\ell "
+        r"- V_\ell V_{\ell-1}^T\|_F^2 \le \frac{c_1 - 2 \log|Jf_\theta(x)|_+}{pL}$",
+        right=r"$\sum_{\ell=1}^L \|W_\ell - V_\ell V_{\ell-1}^T\|_F^2 \le c_1 - 2 "
+        r"\log|Jf_\theta(x)|_+$ for slopes $0 \le a < 1$: then one family $V_\ell$ for all layers "
+        r"exists (bottleneck.chained-projections), with $V_\ell V_{\ell-1}^T$ in both formulas. "
+        r"For $a < 0$ it need not: $W_1 = (1, -1)^{\top}$, $W_2 = (1, 1)$, no biases, $x > 0$. "
+        "Section 2 allows every slope in $(-1, 1)$.",
+        survives=r"Theorem 15, the form of the theorem in the appendix, has two frames $U_\ell$ "
+        r"and $V_\ell$ for each layer and holds for every slope "
+        "(bottleneck.weights-near-projections). Corollary 8/17 quotes the chain but needs only "
+        "that each weight is near some matrix of rank $k$.",
         weight="theorem",
     ),
     readings={
-        "V_ℓ V_{ℓ−1}^T, as in the second formula": "tested, with a lower bound of the left side for all "
-        "V_0, V_1, V_2.",
-        "V_ℓ V_{ℓ+1}^T, as in the first formula": "it has not the shape of W_ℓ. Where all widths are equal "
-        "it wants the row space of W_1 near the image of W_2, which fails for every slope: "
-        "W_1 = e_1 e_1ᵀ and W_2 = e_2 e_1ᵀ, with a bias of any ε > 0 at the second unit, have c_1 = ε², "
-        "|Jf|_+ = 1 and a sum of at least 4 − 2√2.",
-        "only the second half, on (1 − p)L layers, with V_ℓ that depend on p": "tested: as p → 1/2 from "
-        "below both layers have to comply, so the sum is at most twice the bound; 2 against 1.49.",
-        "for large L": "with W_ℓ = 1 for ℓ > 2 the two sides do not change, and for p < 1/L all layers "
-        "have to comply.",
-        "ReLU only": "that is in the corrected statement; §2 has σ_a with a in (−1, 1), and where ReLU is meant, "
-        "as in Prop. 13, print says so.",
-        "as restated in Theorem 15, with two frames U_ℓ, V_ℓ for each layer": "that is true for every slope "
-        "(bottleneck.weights-near-projections), and the abstract and Cor. 8/17 need no more. Theorem 6 has "
-        "one family for all layers, and print uses it so in the proof of Cor. 17, V_ℓ V_{ℓ−1}^T.",
+        r"$V_\ell V_{\ell-1}^T$, as in the second formula": "tested, with a lower bound of the left "
+        "side for all $V_0$, $V_1$, $V_2$.",
+        r"$V_\ell V_{\ell+1}^T$, as in the first formula": r"it has not the shape of $W_\ell$. Where "
+        "all widths are equal it wants the row space of $W_1$ near the image of $W_2$, which "
+        r"fails for every slope: $W_1 = e_1 e_1^{\top}$ and $W_2 = e_2 e_1^{\top}$, with a bias "
+        r"of any $\varepsilon > 0$ at the second unit, have $c_1 = \varepsilon^2$, $|Jf|_+ = 1$ "
+        r"and a sum of at least $4 - 2\sqrt{2}$.",
+        r"only the second half, on $(1 - p)L$ layers, with $V_\ell$ that depend on $p$": "tested: as "
+        r"$p \to 1/2$ from below both layers have to comply, so the sum is at most twice the "
+        "bound; 2 against 1.49.",
+        "for large $L$": r"with $W_\ell = 1$ for $\ell > 2$ the two sides do not change, and for $p "
+        "< 1/L$ all layers have to comply.",
+        "ReLU only": r"that is in the corrected statement; §2 has $\sigma_a$ with a in (−1, 1), "
+        "and where ReLU is meant, as in Prop. 13, print says so.",
+        r"as restated in Theorem 15, with two frames $U_\ell$, $V_\ell$ for each layer": "that is true "
+        "for every slope (bottleneck.weights-near-projections), and the abstract and Cor. 8/17 "
+        "need no more. Theorem 6 has one family for all layers, and print uses it so in the "
+        r"proof of Cor. 17, $V_\ell V_{\ell-1}^T$.",
     },
     corrected_by="bottleneck.chained-projections",
     formula=r"\|W_1\|_F^2 + \|W_2\|_F^2 + 2k - 2\sqrt2 \sum_{i \le k} s_i((W_1\ W_2^\top)) \le 2 \bigl(c_1 - 2 \log |Jf(x)|_+\bigr)",

@@ -111,18 +111,21 @@ def multiples_on_an_interval(source: Source):
     paper("bottleneck", "proof of Thm 11.1"),
     instances=multiples_on_an_interval(),
     errata=Erratum(
-        printed="Since R(f∘g;Ω,L_1+L_2) <= R(f;L_1) + R(g;L_2), we have ...",
-        right="The concatenated networks compute f∘g where g >= 0; elsewhere the activation between them "
-        "changes the values of g. On [-1, 1] the identity costs at most 1 at depth 1 and at least "
-        "2√2 > 2 at depth 2. With an error that vanishes as the depths grow the inequality is true.",
-        survives="Thm 3.1/11.1 for bounded domains, by bottleneck.composition-without-positivity. "
-        "Prop. 4.1/14.1 starts from the same inequality: it is proved where g >= 0, and open elsewhere, "
-        "as the error is (log L)²/L.",
+        printed=r"Since $R(f\circ g;\Omega,L_1+L_2) \le R(f;L_1) + R(g;L_2)$, we have ...",
+        right=r"$R(f\circ g;\Omega,L_1+L_2) \le R(f;L_1) + R(g;L_2)$ where $g \ge 0$: there the "
+        r"concatenated networks compute $f\circ g$; elsewhere the activation between them changes "
+        "the values of $g$. On $[-1, 1]$ the identity costs at most 1 at depth 1 and at least "
+        r"$2\sqrt{2} > 2$ at depth 2. With an error that vanishes as the depths grow the "
+        "inequality is true.",
+        survives="Thm 3.1/11.1 for bounded domains, by "
+        "bottleneck.composition-without-positivity. Prop. 4.1/14.1 starts from the same "
+        r"inequality: it is proved where $g \ge 0$, and open elsewhere, as the error is $(\log "
+        "L)^2/L$.",
         weight="step",
     ),
     result="stands: bottleneck.composition-without-positivity proves the theorem for bounded domains",
     readings={
-        "for every pair of depths": "L_1 = L_2 = 1 is a counterexample for every slope",
+        "for every pair of depths": "$L_1 = L_2 = 1$ is a counterexample for every slope",
         "for large depths, up to a vanishing error": "true, but this is the theorem itself, and it needs "
         "another network",
     },

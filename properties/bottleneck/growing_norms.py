@@ -55,14 +55,17 @@ def steps(net, x):
     },
     errata=(
         Erratum(
-            printed="|Jα̃_ℓ(x)|_+^{2/kℓ} ≤ 1/k ‖Jα̃_ℓ(x)‖_{2/L}^{2/L} ≤ (‖W_1‖² + ⋯ + ‖W_ℓ‖²)/(kℓ)",
-            right="The Schatten exponent of the first ℓ layers is 2/ℓ, not 2/L.",
+            printed=r"$|J\tilde\alpha_\ell(x)|_+^{2/k\ell} \le 1/k "
+            r"\|J\tilde\alpha_\ell(x)\|_{2/L}^{2/L} \le (\|W_1\|^2 + \cdots + "
+            r"\|W_\ell\|^2)/(k\ell)$",
+            right=r"The Schatten exponent of the first $\ell$ layers is $2/\ell$, not $2/L$.",
             survives="Theorem 16.",
         ),
         Erratum(
-            printed="k |Jf_θ(x)|_+^{2/k} / (1 + c_1/L)^ℓ ≥ k |Jf_θ(x)|_+^{2/k} e^{−(ℓ/L)(c_1/k)}",
-            right="1 + c_1/(kL), as in the line before. With 1 + c_1/L the inequality fails for c_1 > 0 and "
-            "k ≥ 2.",
+            printed=r"$k |Jf_\theta(x)|_+^{2/k} / (1 + c_1/L)^\ell \ge k |Jf_\theta(x)|_+^{2/k} "
+            r"e^{-(\ell/L)(c_1/k)}$",
+            right="$1 + c_1/(kL)$, as in the line before. With $1 + c_1/L$ the inequality fails "
+            r"for $c_1 > 0$ and $k \ge 2$.",
             survives="Theorem 16.",
         ),
     ),
@@ -119,22 +122,32 @@ def test_growing_norms(net, x, *, dimensions=lambda k: k, order=lambda layer, de
     paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
     errata=Erratum(
-        printed="‖J(α̃_ℓ → f_θ)(x) P_ℓ‖_F² ≥ k |J(α̃_ℓ → f_θ)(x) P_ℓ|_+^{2/k} = k |Jf_θ(x)|_+^{2/k} / "
-        "|Jα̃(x)|_+^{2/k}, for P_ℓ the orthogonal projection to the image Im Jα̃_ℓ(x); and "
-        "|Jα̃_ℓ(x)|_+^{2/kℓ} ≤ (‖W_1‖² + ⋯ + ‖W_ℓ‖²)/(kℓ)",
-        right="Jα̃_ℓ(x) may have a larger rank than Jf(x), and then neither line holds. Both hold with "
-        "Jα̃_ℓ(x)P in place of Jα̃_ℓ(x), where P is the projection onto the row space of Jf(x).",
+        printed=r"$\|J(\tilde\alpha_\ell \to f_\theta)(x) P_\ell\|_F^2 \ge k |J(\tilde\alpha_\ell "
+        r"\to f_\theta)(x) P_\ell|_+^{2/k} = k "
+        r"\frac{|Jf_\theta(x)|_+^{2/k}}{|J\tilde\alpha(x)|_+^{2/k}}$, for $P_\ell$ the orthogonal "
+        r"projection to the image $\operatorname{Im} J\tilde\alpha_\ell(x)$; and "
+        r"$|J\tilde\alpha_\ell(x)|_+^{2/k\ell} \le \frac{\|W_1\|^2 + \cdots + "
+        r"\|W_\ell\|^2}{k\ell}$",
+        right=r"$\|J(\tilde\alpha_\ell \to f_\theta)(x) P_\ell\|_F^2 \ge k "
+        r"\frac{|Jf_\theta(x)|_+^{2/k}}{|J\tilde\alpha_\ell(x) P|_+^{2/k}}$ and "
+        r"$|J\tilde\alpha_\ell(x) P|_+^{2/k\ell} \le \frac{\|W_1\|^2 + \cdots + "
+        r"\|W_\ell\|^2}{k\ell}$, where $P$ is the projection onto the row space of $Jf(x)$, with "
+        r"$J\tilde\alpha_\ell(x)P$ in place of $J\tilde\alpha_\ell(x)$ throughout. "
+        r"$J\tilde\alpha_\ell(x)$ may have a larger rank than $Jf(x)$, and then neither printed "
+        "line holds.",
         survives="Theorem 7/16, with the same constant.",
         weight="step",
     ),
     readings={
-        "Jα_ℓ, after the activation, for Jα̃_ℓ": "W_1 = diag(2, 1/2), W_2 = (2, 1/2) without biases, with both "
-        "units active: 4.25 ≥ 16.0625 / 1 is claimed",
-        "Jα̃_ℓ on the row space of Jf, where it has rank k": "that is the corrected statement; print projects to "
-        "Im Jα̃_ℓ(x), and divides by the pseudo-determinant of all of it",
+        r"$J\alpha_\ell$, after the activation, for $J\tilde\alpha_\ell$": r"$W_1 = \operatorname{diag}(2, 1/2)$, "
+        r"$W_2 = (2, 1/2)$ without biases, with both units active: $4.25 \ge 16.0625 / 1$ is "
+        "claimed",
+        r"$J\tilde\alpha_\ell$ on the row space of $Jf$, where it has rank $k$": "that is the corrected "
+        r"statement; print projects to $\operatorname{Im} J\tilde\alpha_\ell(x)$, and divides by "
+        "the pseudo-determinant of all of it",
     },
-    result="stands: with Jα̃_ℓ(x)P both lines hold, and the rest of the proof is as printed "
-    "(bottleneck.growing-norms, bottleneck.bounded-activations).",
+    result=r"stands: with $J\tilde\alpha_\ell(x)P$ both lines hold, and the rest of the proof is "
+    "as printed (bottleneck.growing-norms, bottleneck.bounded-activations).",
     corrected_by="bottleneck.growing-norms",
     formula={
         "the quotient": r"k\,|Jf(x)|_+^{2/k} \le |J\tilde\alpha_\ell(x)|_+^{2/k} \|J(\tilde\alpha_\ell \to f)(x) P_\ell\|_F^2",

@@ -56,8 +56,8 @@ def contractions(source: Source):
     needs={"the network is the identity along T": contractions()},
     mutants={"one dimension more": {"more": 1}},
     errata=Erratum(
-        printed="R^(1)(id;Ω) >= log|P_{T_x}|_+ = 0",
-        right="2 log|P_{T_x}|_+ = 0, by Theorem 3.",
+        printed=r"$R^{(1)}(\operatorname{id};\Omega) \ge \log|P_{T_x}|_+ = 0$",
+        right=r"$2 \log|P_{T_x}|_+ = 0$, by Theorem 3.",
         survives="The conclusion: the value is zero.",
     ),
     audit="left out: it is about networks that are the identity on a domain",

@@ -50,23 +50,25 @@ def printed_shares(depth):
     },
     errata=(
         Erratum(
-            printed="K_out(x,y) = xᵀAᵀAx",
-            right="K_out(x, y) = xᵀAᵀAy",
+            printed=r"$K_{out}(x,y) = x^{\top}A^{\top}Ax$",
+            right=r"$K_{out}(x, y) = x^{\top}A^{\top}Ay$",
             survives="Thm 11.3 and its proof.",
             place="proof of Thm 11.3",
         ),
         Erratum(
-            printed="the interpolation K_p = pK_in + (1-p)K_out ... using the convention B_{L,0} = I_{d_in} "
-            "and B_{L,L} = I_out",
-            right="K_p = (1 − p) K_in + p K_out with p = ℓ/L, as α_0 = x has the kernel K_in, and "
-            "B_{L,L} = A, as W_L = B_{L,L} B_{L,L−1}^+ ends in Ax. The line after it, (ℓ/L) P + (1 − ℓ/L) "
-            "AᵀA, is exchanged likewise; the last sum of the proof, 2 log|A|_+ − 2 log|I|_+, is not.",
-            survives="Thm 11.3 and its proof, with p and 1 − p exchanged.",
+            printed="the interpolation $K_p = pK_{in} + (1-p)K_{out}$ ... using the convention "
+            "$B_{L,0} = I_{d_{in}}$ and $B_{L,L} = I_{out}$",
+            right=r"$K_p = (1 - p) K_{in} + p K_{out}$ with $p = \ell/L$, as $\alpha_0 = x$ has "
+            "the kernel $K_{in}$, and $B_{L,L} = A$, as $W_L = B_{L,L} B_{L,L-1}^+$ ends in "
+            r"$Ax$. The line after it, $(\ell/L) P + (1 - \ell/L) A^{\top}A$, is exchanged "
+            r"likewise; the last sum of the proof, $2 \log|A|_+ - 2 \log|I|_+$, is not.",
+            survives="Thm 11.3 and its proof, with $p$ and $1 - p$ exchanged.",
             place="proof of Thm 11.3",
         ),
         Erratum(
-            printed="‖W_ℓ‖_F² − Rank A = Σ_i 2 log s_i(W_i) + O(L^{−2})",
-            right="s_i(W_ℓ)",
+            printed=r"$\|W_\ell\|_F^2 - \operatorname{Rank} A = \sum_i 2 \log s_i(W_i) + "
+            "O(L^{-2})$",
+            right=r"$s_i(W_\ell)$",
             survives="Thm 11.3 and its proof.",
             place="proof of Thm 11.3",
         ),

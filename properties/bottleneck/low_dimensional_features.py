@@ -239,27 +239,33 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
     paper("bottleneck", "Cor. 8/17"),
     instances=slowly_contracting_layers(),
     errata=Erratum(
-        printed="s_{k+1}(1/√N α̃_ℓ(X)) ≤ √(c (c_1 − 2 log max_i |Jf_θ(x_i)|_+) e^{c_1/k} / "
-        "(k min_i |Jf_θ(x_i)|_+^{2/k})) · 1/(p√L), under ‖θ‖² ≤ kL + c_1 without a sign of c_1",
-        right="max{1, e^{c_1/k}} for e^{c_1/k}, as in Theorem 7/16, from which it comes. The proof has the "
-        "maximum in its third line and drops it in the fourth.",
-        survives="the corollary with the maximum, and as printed for c_1 ≥ 0 "
+        printed=r"$s_{k+1}(\frac{1}{\sqrt{N}} \tilde\alpha_\ell(X)) \le \sqrt{\frac{c (c_1 - 2 "
+        r"\log \max_i |Jf_\theta(x_i)|_+) e^{c_1/k}}{k \min_i |Jf_\theta(x_i)|_+^{2/k}}} \cdot "
+        r"\frac{1}{p\sqrt{L}}$, under $\|\theta\|^2 \le kL + c_1$ without a sign of $c_1$",
+        right=r"$s_{k+1}(\frac{1}{\sqrt{N}} \tilde\alpha_\ell(X)) \le \sqrt{\frac{c (c_1 - 2 \log "
+        r"\max_i |Jf_\theta(x_i)|_+) \max\{1, e^{c_1/k}\}}{k \min_i |Jf_\theta(x_i)|_+^{2/k}}} "
+        r"\cdot \frac{1}{p\sqrt{L}}$: $\max\{1, e^{c_1/k}\}$ for $e^{c_1/k}$, as in Theorem 7/16, "
+        "from which it comes. The proof has the maximum in its third line and drops it in the "
+        "fourth.",
+        survives=r"the corollary with the maximum, and as printed for $c_1 \ge 0$ "
         "(bottleneck.low-dimensional-features, whose kernel counts the biases).",
         weight="theorem",
     ),
     readings={
-        "Θ over weights and biases": "tested: the larger kernel, hence the weaker statement.",
-        "Θ over the weights alone": "a smaller right side; the instance has no biases.",
-        "c_1 any number with ‖θ‖² ≤ kL + c_1": "tested with c_1 = ‖θ‖² − kL < 0. Theorem 7, which is "
-        "quoted, has the maximum for just this case, so negative c_1 are meant.",
-        "c_1 ≥ 0 without loss of generality, as a bound may be enlarged": "then it is the corrected statement, "
-        "whose maximum is 1 at c_1 = 0. Print has no such condition, here or in Theorem 6, and its bound for a "
-        "c_1 < 0 says more than that for 0.",
-        "for large L, with c_1 and |Jf|_+ bounded": "tested at L = m² from 49 to 196. W_1 = r(P + δ(I − P)) "
-        "and W_ℓ = rτP with P the projection to (1, 1), δ near 1/√L, r = 1 − 3/L, τ² = 1 + δ² have c_1 near "
-        "−5 and |Jf|_+ near 0.08 for every L; at the two points M(δ(9/8, 9/8) ± (1, −1)), M large, the "
-        "squared left side is 3.3, 4.4 and 4.8 times the right one at L = 49, 196 and 2500. With the "
-        "maximum it is at most 0.04 of it.",
+        r"$\Theta$ over weights and biases": "tested: the larger kernel, hence the weaker statement.",
+        r"$\Theta$ over the weights alone": "a smaller right side; the instance has no biases.",
+        r"$c_1$ any number with $\|\theta\|^2 \le kL + c_1$": r"tested with $c_1 = \|\theta\|^2 - kL < "
+        "0$. Theorem 7, which is quoted, has the maximum for just this case, so negative $c_1$ "
+        "are meant.",
+        r"$c_1 \ge 0$ without loss of generality, as a bound may be enlarged": "then it is the "
+        "corrected statement, whose maximum is 1 at $c_1 = 0$. Print has no such condition, here "
+        "or in Theorem 6, and its bound for a $c_1 < 0$ says more than that for 0.",
+        "for large $L$, with $c_1$ and $|Jf|_+$ bounded": "tested at $L = m^2$ from 49 to 196. $W_1 = "
+        r"r(P + \delta(I - P))$ and $W_\ell = r\tau P$ with $P$ the projection to (1, 1), "
+        r"$\delta$ near $1/\sqrt{L}$, $r = 1 - 3/L$, $\tau^2 = 1 + \delta^2$ have $c_1$ near −5 "
+        r"and $|Jf|_+$ near 0.08 for every $L$; at the two points $M(\delta(9/8, 9/8) \pm (1, "
+        "-1))$, $M$ large, the squared left side is 3.3, 4.4 and 4.8 times the right one at $L = "
+        "49$, 196 and 2500. With the maximum it is at most 0.04 of it.",
     },
     corrected_by="bottleneck.low-dimensional-features",
     formula=r"\tfrac1N \bigl(m \cdot \text{m-th greatest } s_{k+1}(\tilde\alpha_\ell(X))\bigr)^2 k \min_i |Jf(x_i)|_+^{2/k} e^{-c_1/k}"

@@ -100,20 +100,24 @@ def offset_lines(source: Source):
     paper("bottleneck", "proof of Cor. 17"),
     instances=offset_lines(),
     errata=Erratum(
-        printed="Since α̃_ℓ(X) = W_ℓ α_{ℓ−1}(X) we know that s_{k+1}(1/√N α̃_ℓ(X)) ≤ s_{k+1}(W_ℓ) "
-        "‖1/√N α_{ℓ−1}(X)‖_op",
-        right="By section 2 α̃_ℓ = W_ℓ α_{ℓ−1} + b_ℓ. So s_{k+1}(α̃_ℓ(X)) ≤ s_{k+1}((W_ℓ b_ℓ)) "
-        "‖(α_{ℓ−1}(X); 1)‖_op, and the activations are summed with a constant feature.",
+        printed=r"Since $\tilde\alpha_\ell(X) = W_\ell \alpha_{\ell-1}(X)$ we know that "
+        r"$s_{k+1}(\frac{1}{\sqrt{N}} \tilde\alpha_\ell(X)) \le s_{k+1}(W_\ell) "
+        r"\|\frac{1}{\sqrt{N}} \alpha_{\ell-1}(X)\|_{op}$",
+        right=r"$s_{k+1}(\tilde\alpha_\ell(X)) \le s_{k+1}((W_\ell\ b_\ell)) "
+        r"\|(\alpha_{\ell-1}(X); 1)\|_{op}$, as by section 2 $\tilde\alpha_\ell = W_\ell "
+        r"\alpha_{\ell-1} + b_\ell$; and the activations are summed with a constant feature.",
         survives="Corollary 8/17 with a kernel of weights and biases, and for networks without biases.",
         weight="step",
     ),
     readings={
         "for networks with biases, as section 2 defines them": "tested.",
-        "for networks without biases, as α̃_ℓ(X) = W_ℓ α_{ℓ−1}(X) has it": "then the line is right, and so is the "
+        r"for networks without biases, as $\tilde\alpha_\ell(X) = W_\ell \alpha_{\ell-1}(X)$ has "
+        "it": "then the line is right, and so is the "
         "corollary for such networks. Section 2 has biases, and the balance that the corollary asks for counts "
         "them.",
-        "a bias as the weight of a constant feature": "then W_ℓ and α_{ℓ−1} both have one more column, which is the "
-        "repair; Theorem 16, which is used next, bounds α_{ℓ−1} without it.",
+        "a bias as the weight of a constant feature": r"then $W_\ell$ and $\alpha_{\ell-1}$ both "
+        "have one more column, which is the repair; Theorem 16, which is used next, bounds "
+        r"$\alpha_{\ell-1}$ without it.",
     },
     result="stands: bottleneck.low-dimensional-features, if the tangent kernel counts the biases",
     corrected_by="bottleneck.preactivation-singular-values",

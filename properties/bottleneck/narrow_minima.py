@@ -131,22 +131,24 @@ def paths_or_ladders(source: Source):
     "largest for which no instance is known",
     errata=(
         Erratum(
-            printed="Let i_1, …, i_N be the ordering of the indices so that u_ℓ^T z_{i_m} is increasing in m",
-            right="v_ℓ^T z_{i_m}, here and in the lines that follow: W_ℓ is near u_ℓ v_ℓ^T, and is applied "
-            "to z.",
+            printed=r"Let $i_1$, …, $i_N$ be the ordering of the indices so that $u_\ell^T "
+            "z_{i_m}$ is increasing in $m$",
+            right=r"$v_\ell^T z_{i_m}$, here and in the lines that follow: $W_\ell$ is near "
+            r"$u_\ell v_\ell^T$, and is applied to $z$.",
             survives="Thm 10/19 and its proof.",
             place="proof of Thm 19",
         ),
         Erratum(
-            printed="by Theorem 6, there are at least pL layers where ‖W_ℓ − u_ℓ v_ℓ^T‖² ≤ "
-            "(c_1 − 2 log|Jf_θ(x)|_+)/(pL)",
-            right="at least (1 − p)L layers, as Theorem 6 has it.",
-            survives="Thm 10/19 and its proof, with p = 1/2.",
+            printed=r"by Theorem 6, there are at least $pL$ layers where $\|W_\ell - u_\ell "
+            r"v_\ell^T\|^2 \le (c_1 - 2 \log|Jf_\theta(x)|_+)/(pL)$",
+            right="at least $(1 - p)L$ layers, as Theorem 6 has it.",
+            survives="Thm 10/19 and its proof, with $p = 1/2$.",
             place="proof of Thm 19",
         ),
         Erratum(
-            printed="Tr[Θ^(L)(x, x)] = Σ_ℓ ‖α_{ℓ−1}(x)‖² ‖J(α̃_ℓ → f_θ)(x_1)‖_F²",
-            right="J(α̃_ℓ → f_θ)(x), as before.",
+            printed=r"$\operatorname{Tr}[\Theta^{(L)}(x, x)] = \sum_\ell \|\alpha_{\ell-1}(x)\|^2 "
+            r"\|J(\tilde\alpha_\ell \to f_\theta)(x_1)\|_F^2$",
+            right=r"$J(\tilde\alpha_\ell \to f_\theta)(x)$, as before.",
             survives="Thm 10/19 and its proof.",
             place="end of the proof of Thm 19",
         ),

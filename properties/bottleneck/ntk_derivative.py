@@ -85,19 +85,22 @@ def test_ntk_derivative_every_slope(net, x, *, factor=1, exponent=2):
     paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3), slopes="relu"),
     errata=Erratum(
-        printed="For any point x, we have ‖∂²_xy Θ(x, x)‖_op ≥ 2L ‖Jf_θ(x)‖_op^{2 − 2/L}",
-        right="L in place of 2L, which is what part (1) of the printed proof ends with "
-        "(bottleneck.ntk-derivative). The factor 2 belongs to the second derivative of Θ(γ(t), γ(t)) along "
-        "a segment, in part (2).",
+        printed=r"For any point $x$, we have $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge 2L "
+        r"\|Jf_\theta(x)\|_{op}^{2 - 2/L}$",
+        right=r"$\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L \|Jf_\theta(x)\|_{op}^{2 - 2/L}$: "
+        "$L$ in place of $2L$, which is what part (1) of the printed proof ends with "
+        "(bottleneck.ntk-derivative). The factor 2 belongs to the second derivative of "
+        r"$\Theta(\gamma(t), \gamma(t))$ along a segment, in part (2).",
         survives="The second half for ReLU, whose proof has the 2 in the right place, and what follows from "
         "it. For leaky units it is false (bottleneck.ntk-on-a-segment-as-printed).",
         weight="theorem",
     ),
     readings={
-        "Θ over the weights, or over weights and biases": "the mixed derivative is the same matrix",
-        "for large L only": "chains of unit weights on x > 0 have the derivative L at every depth",
-        "∂²_xy as the second derivative of x ↦ Θ(x, x)": "the proof computes the mixed derivative, and "
-        "writes ∂²_t for the other, which is twice as large",
+        r"$\Theta$ over the weights, or over weights and biases": "the mixed derivative is the same matrix",
+        "for large $L$ only": "chains of unit weights on $x > 0$ have the derivative $L$ at every "
+        "depth",
+        r"$\partial^2_{xy}$ as the second derivative of $x \mapsto \Theta(x, x)$": "the proof computes the mixed "
+        r"derivative, and writes $\partial^2_t$ for the other, which is twice as large",
     },
     corrected_by="bottleneck.ntk-derivative",
 )
@@ -124,16 +127,19 @@ def networks_with_directions(source: Source):
     paper("bottleneck", "proof of Prop. 18"),
     instances=networks_with_directions(),
     errata=Erratum(
-        printed="|vᵀ Jf_θ(x) u| ≤ ‖D_ℓ(x) ⋯ D_1(x) W_1 u‖ ‖D_ℓ(x) ⋯ D_{L−1}(x) W_L v‖, where we used the "
-        "fact that D_ℓ(x) D_ℓ(x) = D_ℓ(x)",
-        right="D_ℓ² = D_ℓ holds for ReLU, not for the slopes a ≠ 0 that §2 allows. There the right side has "
-        "to be divided by |a|.",
-        survives="Proposition 9/18 for ReLU, with L for 2L in the first half.",
+        printed=r"$|v^{\top} Jf_\theta(x) u| \le \|D_\ell(x) \cdots D_1(x) W_1 u\| \|D_\ell(x) "
+        r"\cdots D_{L-1}(x) W_L v\|$, where we used the fact that $D_\ell(x) D_\ell(x) = "
+        r"D_\ell(x)$",
+        right=r"$|v^{\top} Jf_\theta(x) u| \le \frac{1}{|a|} \|D_\ell(x) \cdots D_1(x) W_1 u\| "
+        r"\|D_\ell(x) \cdots D_{L-1}(x) W_L v\|$: $D_\ell^2 = D_\ell$ holds for ReLU, not for the "
+        r"slopes $a \ne 0$ that §2 allows. There the right side has to be divided by $|a|$.",
+        survives="Proposition 9/18 for ReLU, with $L$ for $2L$ in the first half.",
         weight="step",
     ),
-    readings={"ReLU only": "the proposition and §2 have σ_a with a in (−1, 1)"},
-    result="stands with another constant: for ReLU it is L (bottleneck.ntk-derivative), and for a ≠ 0 it is "
-    "L|a|^{2 − 2/L}, which is the best (bottleneck.ntk-derivative-every-slope).",
+    readings={"ReLU only": r"the proposition and §2 have $\sigma_a$ with a in (−1, 1)"},
+    result="stands with another constant: for ReLU it is $L$ (bottleneck.ntk-derivative), and "
+    r"for $a \ne 0$ it is $L|a|^{2 - 2/L}$, which is the best "
+    "(bottleneck.ntk-derivative-every-slope).",
     corrected_by="bottleneck.ntk-derivative-every-slope",
     formula=r"(v^T Jf(x) u)^2 \le \|D_\ell \cdots D_1 W_1 u\|^2\,\|D_\ell W_{\ell+1}^T \cdots D_{L-1} W_L^T v\|^2",
 )

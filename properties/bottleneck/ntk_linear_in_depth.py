@@ -51,12 +51,15 @@ def light_networks(source: Source):
         "0.51 in place of a half": {"share": Fraction(51, 100)},
     },
     errata=Erratum(
-        printed="one can find parameters that learn a function with a NTK that scales linearly in depth, but "
-        "it is not possible to represent non-trivial functions with a smaller NTK Θ^(L) ≪ L",
-        right="It needs parameters of small norm, as the theorems around it have: for ‖θ‖² ≤ L + c_1 the "
-        "kernel is at least cL (bottleneck.ntk-linear-in-depth). Without a condition the identity of [0, 1] "
-        "has a kernel of at most 12√L + 20 (bottleneck.ntk-below-linear), and with ‖θ‖² ≤ 2L + O(log L) one of "
-        "the order log L (bottleneck.ntk-with-two-units).",
+        printed="one can find parameters that learn a function with a NTK that scales linearly "
+        "in depth, but it is not possible to represent non-trivial functions with a smaller NTK "
+        r"$\Theta^{(L)} \ll L$",
+        right="It needs parameters of small norm, as the theorems around it have: for "
+        r"$\|\theta\|^2 \le L + c_1$ the kernel is at least $cL$ "
+        "(bottleneck.ntk-linear-in-depth). Without a condition the identity of [0, 1] has a "
+        r"kernel of at most $12\sqrt{L} + 20$ (bottleneck.ntk-below-linear), and with "
+        r"$\|\theta\|^2 \le 2L + O(\log L)$ one of the order $\log L$ "
+        "(bottleneck.ntk-with-two-units).",
         survives="All results; none uses the remark.",
     ),
     audit="at pairs: two points, |a| ≤ 1; far apart",

@@ -76,8 +76,10 @@ def end_to_end(net, ends, biases=False):
     },
     mutants={"a third instead of a quarter": {"share": Fraction(1, 3)}},
     errata=Erratum(
-        printed="the pre-activations of all neurons of the network remain constant on the segment [x, y]",
-        right="the activation pattern remains constant: the proof has D_ℓ(γ(t)) constant.",
+        printed="the pre-activations of all neurons of the network remain constant on the segment "
+        "$[x, y]$",
+        right=r"the activation pattern remains constant: the proof has $D_\ell(\gamma(t))$ "
+        "constant.",
         survives="The second half of the proposition, for ReLU.",
     ),
     audit="left out: bottleneck.ntk-on-a-segment-sharp has a larger constant",
@@ -104,24 +106,27 @@ def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
     paper("bottleneck", "Prop. 9/18, second half"),
     instances=networks_on_segments(depth=(2, 3), width=(1, 2)),
     errata=Erratum(
-        printed="for any two points x, y such that the pre-activations of all neurons of the network remain "
-        "constant on the segment [x, y], then either ‖Θ(x, x)‖_op or ‖Θ(y, y)‖_op is lower bounded by "
-        "L/4 ‖x − y‖² ‖Jf_θ(x) (y − x)/‖x − y‖‖_2^{2 − 2/L}",
-        right="It holds for ReLU, with 2^{−1−1/L} L in place of L/4; for a slope a ≠ 0 that constant has the "
-        "factor |a|^{2 − 2/L} (bottleneck.ntk-on-a-segment-sharp). Section 2 allows every slope in (−1, 1).",
+        printed="for any two points $x$, $y$ such that the pre-activations of all neurons of the "
+        r"network remain constant on the segment $[x, y]$, then either $\|\Theta(x, x)\|_{op}$ or "
+        r"$\|\Theta(y, y)\|_{op}$ is lower bounded by $\frac{L}{4} \|x - y\|^2 \|Jf_\theta(x) (y "
+        r"- x)/\|x - y\|\|_2^{2 - 2/L}$",
+        right=r"$2^{-1-1/L} L \|x - y\|^2 \|Jf_\theta(x) (y - x)/\|x - y\|\|_2^{2 - 2/L}$ for "
+        r"ReLU, in place of the factor $L/4$; for a slope $a \ne 0$ that constant has the factor "
+        "$|a|^{2 - 2/L}$ (bottleneck.ntk-on-a-segment-sharp). Section 2 allows every slope in "
+        "$(-1, 1)$.",
         survives="The second half of the proposition for ReLU (bottleneck.ntk-on-a-segment).",
         weight="theorem",
     ),
     readings={
-        "the pre-activations themselves are constant": "then Jf(x)(y − x) = 0, and nothing is said; the proof "
-        "has D_ℓ(γ(t)) constant, which is tested",
-        "Θ over the weights, or over weights and biases": "tested with both, the larger kernel; the other is "
+        "the pre-activations themselves are constant": "then $Jf(x)(y - x) = 0$, and nothing is "
+        r"said; the proof has $D_\ell(\gamma(t))$ constant, which is tested",
+        r"$\Theta$ over the weights, or over weights and biases": "tested with both, the larger kernel; the other is "
         "smaller still",
-        "ReLU only": "that is the corrected statement; the proposition and §2 have σ_a with a in (−1, 1), and "
-        "where ReLU is meant, as in Prop. 13, print says so",
-        "for large L only": "for L units of weight 1 and x = −1/a^L, y → 0, the left side is at most "
-        "L/a² + 1/(1 − a²), and the right side tends to L/(4a²) a^{−2(1 − 1/L)}, at least 2L/a² for every "
-        "L ≥ 2 and 0 < a ≤ 1/8",
+        "ReLU only": r"that is the corrected statement; the proposition and §2 have $\sigma_a$ "
+        "with a in (−1, 1), and where ReLU is meant, as in Prop. 13, print says so",
+        "for large $L$ only": r"for $L$ units of weight 1 and $x = -1/a^L$, $y \to 0$, the left "
+        "side is at most $L/a^2 + 1/(1 - a^2)$, and the right side tends to $L/(4a^2) a^{-2(1 - "
+        r"1/L)}$, at least $2L/a^2$ for every $L \ge 2$ and $0 < a \le 1/8$",
     },
     corrected_by="bottleneck.ntk-on-a-segment-sharp",
 )

@@ -50,18 +50,20 @@ def squared_sensitivities(net, x, biases):
     mutants={"the biases left out": {"with_biases": False}},
     errata=(
         Erratum(
-            printed="Tr[Θ^(L)(x, x)] = Σ_ℓ ‖α_{ℓ−1}(x)‖² ‖J(α̃_ℓ → f_θ)(x)‖_F², for parameters "
-            "θ = (W_1, b_1, …, W_L, b_L)",
-            right="This is the trace of the kernel of the weights alone. If the biases count as parameters, "
-            "‖α_{ℓ−1}‖² + 1 takes the place of ‖α_{ℓ−1}‖².",
+            printed=r"$\operatorname{Tr}[\Theta^{(L)}(x, x)] = \sum_\ell \|\alpha_{\ell-1}(x)\|^2 "
+            r"\|J(\tilde\alpha_\ell \to f_\theta)(x)\|_F^2$, for parameters $\theta = (W_1, b_1, "
+            r"\ldots, W_L, b_L)$",
+            right="This is the trace of the kernel of the weights alone. If the biases count as "
+            r"parameters, $\|\alpha_{\ell-1}\|^2 + 1$ takes the place of $\|\alpha_{\ell-1}\|^2$.",
             survives="Theorem 7/16, as the terms left out are not negative. Corollary 8/17 needs the kernel of "
             "all parameters where there are biases (bottleneck.low-dimensional-features).",
             place="proof of Thm 16 and App. C",
         ),
         Erratum(
-            printed="Tr[Θ^(L)(x, x)] = Σ_ℓ ‖α_{ℓ−1}(x)‖_2² ‖J(α̃_ℓ → α_L)(x)‖_F²",
-            right="J(α̃_ℓ → f_θ)(x), as later in the proof: the function of a network is α̃_L, without an "
-            "activation.",
+            printed=r"$\operatorname{Tr}[\Theta^{(L)}(x, x)] = \sum_\ell "
+            r"\|\alpha_{\ell-1}(x)\|_2^2 \|J(\tilde\alpha_\ell \to \alpha_L)(x)\|_F^2$",
+            right=r"$J(\tilde\alpha_\ell \to f_\theta)(x)$, as later in the proof: the function "
+            r"of a network is $\tilde\alpha_L$, without an activation.",
             survives="Theorem 7/16.",
             place="proof of Thm 16",
         ),
@@ -113,11 +115,14 @@ def isotropic_kernels(source: Source):
     tight=isotropic_kernels(),
     mutants={"d_out on the other side, as printed": {"left": 1, "right": 0}},
     errata=Erratum(
-        printed="1/N ‖Θ^(L)(X, X)‖_op ≤ cL (which implies d_out Tr Θ^(L)(X, X) ≤ cL)",
-        right="d_out belongs on the other side, and Θ(X, X) has N d_out rows: it implies "
-        "1/N Tr Θ(X, X) ≤ N d_out c L. With one c for both sides, and also with 1/N before the trace, the "
-        "line fails for Θ = I_2 at one point. With another constant, for fixed N and d_out, it is true.",
-        survives="The boundedness of the activations, which needs the trace to be of order L only.",
+        printed=r"$1/N \|\Theta^{(L)}(X, X)\|_{op} \le cL$ (which implies $d_{out} "
+        r"\operatorname{Tr} \Theta^{(L)}(X, X) \le cL$)",
+        right=r"$d_{out}$ belongs on the other side, and $\Theta(X, X)$ has $N d_{out}$ rows: it "
+        r"implies $1/N \operatorname{Tr} \Theta(X, X) \le N d_{out} c L$. With one $c$ for both "
+        r"sides, and also with $1/N$ before the trace, the line fails for $\Theta = I_2$ at one "
+        "point. With another constant, for fixed $N$ and $d_{out}$, it is true.",
+        survives="The boundedness of the activations, which needs the trace to be of order $L$ "
+        "only.",
     ),
     audit="on data; points × outputs",
 )

@@ -47,16 +47,16 @@ def neighbours(y):
     errata=(
         Erratum(
             printed="the shortest path that goes through all points must be at least "
-            "Σ_{i=1}^N (d_{1,i} + d_{2,i})/2",
+            r"$\sum_{i=1}^N (d_{1,i} + d_{2,i})/2$",
             right="That is right for a closed path. For the open path that the proof uses, half of the second "
             "distances of the two ends has to be subtracted: for three points at unit steps on a line the "
             "sum is 4, and the path has length 2.",
-            survives="The order N^{1 − 1/k*} of the length.",
+            survives="The order $N^{1 - 1/k^*}$ of the length.",
         ),
         Erratum(
-            printed="up to a few outliers (d_{1,i} + d_{2,i})/2 = Ω(N^{1/k*})",
-            right="Ω(N^{−1/k*}), as earlier in the proof.",
-            survives="The lines around it, which have N^{−1/k*}.",
+            printed=r"up to a few outliers $(d_{1,i} + d_{2,i})/2 = \Omega(N^{1/k^*})$",
+            right=r"$\Omega(N^{-1/k^*})$, as earlier in the proof.",
+            survives="The lines around it, which have $N^{-1/k^*}$.",
         ),
     ),
 )

@@ -22,8 +22,8 @@ from ._steep_chains import steep_chains
         "exponent 2.04/L": {"exponent": Fraction(51, 25)},
     },
     errata=Erratum(
-        printed="For all inputs x where RankJf(x) = R^(0)(x)",
-        right="RankJf(x) = R^(0)(f; Ω), as in Theorem 11",
+        printed=r"For all inputs $x$ where $\operatorname{Rank} Jf(x) = R^{(0)}(x)$",
+        right=r"$\operatorname{Rank} Jf(x) = R^{(0)}(f; \Omega)$, as in Theorem 11",
         survives="Theorem 3.",
     ),
     audit="at points: |a| ≤ 1; ranks",

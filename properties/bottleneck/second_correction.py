@@ -215,10 +215,11 @@ def nonnegative_parts(source: Source):
     needs={"one of the two is negative": nonnegative_parts()},
     mutants={"a gain of 2.04 times the smaller part": {"gain": 2.04}},
     errata=Erratum(
-        printed="If there is a limiting representation as L → 0 in the optimal representation of f",
-        right="as L → ∞: the depth of a network is at least one, and the corrections are those of "
-        "infinite depth.",
-        survives="Prop. 4 and 14 with L → ∞.",
+        printed=r"If there is a limiting representation as $L \to 0$ in the optimal "
+        "representation of $f$",
+        right=r"as $L \to \infty$: the depth of a network is at least one, and the corrections "
+        "are those of infinite depth.",
+        survives=r"Prop. 4 and 14 with $L \to \infty$.",
     ),
 )
 def test_second_correction_nonnegative(u, v, p, *, gain=2):

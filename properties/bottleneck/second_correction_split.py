@@ -82,17 +82,19 @@ def by_the_other_share(p):
     mutants={"the weights exchanged": {"weights": by_the_other_share}},
     errata=(
         Erratum(
-            printed="R^(2)(f∘g) <= 1/(1 - p) R^(2)(f) + 1/p R^(2)(g), for lim L_f/(L_f + L_g) = p",
-            right="With p the share of f, the concatenation has 1/p R^(2)(f) + 1/(1 - p) R^(2)(g). The "
-            "printed inequality is true as well, for every p: the least value of either side over p "
-            "is (√R^(2)(f) + √R^(2)(g))², and it is the same.",
+            printed=r"$R^{(2)}(f\circ g) \le 1/(1 - p) R^{(2)}(f) + 1/p R^{(2)}(g)$, for $\lim "
+            "L_f/(L_f + L_g) = p$",
+            right="With $p$ the share of $f$, the concatenation has $1/p R^{(2)}(f) + 1/(1 - p) "
+            "R^{(2)}(g)$. The printed inequality is true as well, for every $p$: the least value "
+            r"of either side over $p$ is $(\sqrt{R^{(2)}(f)} + \sqrt{R^{(2)}(g)})^2$, and it is "
+            "the same.",
             survives="Prop. 4.1 and 14.1: only this least value is used.",
         ),
         Erratum(
-            printed="We subtract (L_f + L_g) R^(0)(f∘g) + R^(1)(f∘g) divide by L_f + L_g and take the "
-            "limit",
-            right="multiply by L_f + L_g: what is left is R^(2)/(L_f + L_g). The same for Prop. 14.2, "
-            "which divides by L.",
+            printed=r"We subtract $(L_f + L_g) R^{(0)}(f\circ g) + R^{(1)}(f\circ g)$ divide by "
+            "$L_f + L_g$ and take the limit",
+            right="multiply by $L_f + L_g$: what is left is $R^{(2)}/(L_f + L_g)$. The same for "
+            "Prop. 14.2, which divides by $L$.",
             survives="Prop. 4 and 14 as stated.",
         ),
     ),

@@ -103,10 +103,10 @@ def sums_at_an_angle(source: Source):
     needs={"the first corrections add up": sums_at_an_angle()},
     mutants={"the part of B left out": {"share": 0}},
     errata=Erratum(
-        printed="R(f+g;Ω,L) <= R(f;g(Ω),L) + R(g;Ω,L)",
-        right="R(f;Ω,L) in place of R(f;g(Ω),L). The inequality holds where f or g needs no bias in its "
-        "last layer (bottleneck.sum-as-printed).",
-        survives="Prop. 4.2 and 14.2 where f or g needs no bias in its last layer.",
+        printed=r"$R(f+g;\Omega,L) \le R(f;g(\Omega),L) + R(g;\Omega,L)$",
+        right=r"$R(f;\Omega,L)$ in place of $R(f;g(\Omega),L)$. The inequality holds where $f$ or "
+        "$g$ needs no bias in its last layer (bottleneck.sum-as-printed).",
+        survives="Prop. 4.2 and 14.2 where $f$ or $g$ needs no bias in its last layer.",
         place="proof of Prop. 14.2",
     ),
 )

@@ -56,12 +56,13 @@ def planes_beside_constants(source: Source):
         "a remainder of a third": {"rest": Fraction(1, 3)},
     },
     errata=Erratum(
-        printed="We know that lim R^(1)(α_{ℓ_1} → α_{ℓ_2}; Ω) = R^(1)(f_θ; Ω) lim (ℓ_2 − ℓ_1)/L",
-        right="for the linear maps of part 3, whose proof the line ends. For other functions it fails: "
-        "f(y) = (y, c) on [0, 1]^n with 0 < c ≤ 1 has R^(1)(f) = c², and an optimal network pays it in its "
-        "last layer alone.",
-        survives="Prop. 4.3 and 14.3. The two lines after it, 1/p R^(2)(α) + 1/(1 − p) R^(2)(α → f) ≥ "
-        "R^(2)(f), are Eq. (1) of the proof.",
+        printed=r"We know that $\lim R^{(1)}(\alpha_{\ell_1} \to \alpha_{\ell_2}; \Omega) = "
+        r"R^{(1)}(f_\theta; \Omega) \lim (\ell_2 - \ell_1)/L$",
+        right="for the linear maps of part 3, whose proof the line ends. For other functions it "
+        r"fails: $f(y) = (y, c)$ on $[0, 1]^n$ with $0 < c \le 1$ has $R^{(1)}(f) = c^2$, and an "
+        "optimal network pays it in its last layer alone.",
+        survives=r"Prop. 4.3 and 14.3. The two lines after it, $1/p R^{(2)}(\alpha) + 1/(1 - p) "
+        r"R^{(2)}(\alpha \to f) \ge R^{(2)}(f)$, are Eq. (1) of the proof.",
     ),
     witness=balanced_cone_network,
     audit="left out: it is about networks whose first correction is known",

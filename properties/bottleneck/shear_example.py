@@ -44,16 +44,18 @@ def without_the_way_back(depth, stretch, strength):
     witness=shear_network,
     errata=(
         Erratum(
-            printed="W_{L/2} = ... for ℓ = L/2 + 2, …, L; W_ℓ = (1 0 0 0; 0 1 0 0; 0 0 1 e^{−(L−2)ε}) for "
-            "ℓ = L/2 + 2, …, L",
-            right="In the text at hand. The shear stands in the layers L/2 and L/2 + 1 alone; the layers L/2 + 2, …, L lead back.",
+            printed=r"$W_{L/2} = \ldots$ for $\ell = L/2 + 2$, …, $L$; $W_\ell = \begin{pmatrix} "
+            r"1 & 0 & 0 & 0 \\ 0 & 1 & 0 & 0 \\ 0 & 0 & 1 & e^{-(L-2)\varepsilon} \end{pmatrix}$ "
+            r"for $\ell = L/2 + 2$, …, $L$",
+            right="In the text at hand. The shear stands in the layers $L/2$ and $L/2 + 1$ alone; "
+            "the layers $L/2 + 2$, …, $L$ lead back.",
             survives="the example; the scales compose as printed.",
         ),
         Erratum(
-            printed="f(x, y, z) = (x, y, z + a(x − y)) if x > y",
-            right="The printed weights have a = 1, as has the printed Jacobian. For any a = c ≥ 0 the entry "
-            "e^{−(L−2)ε} of W_{L/2+1} is multiplied by c.",
-            survives="the example, for every c ≥ 0.",
+            printed="$f(x, y, z) = (x, y, z + a(x - y))$ if $x > y$",
+            right="The printed weights have $a = 1$, as has the printed Jacobian. For any $a = c "
+            r"\ge 0$ the entry $e^{-(L-2)\varepsilon}$ of $W_{L/2+1}$ is multiplied by $c$.",
+            survives=r"the example, for every $c \ge 0$.",
         ),
     ),
 )
@@ -136,21 +138,27 @@ def printed_shears(source: Source):
     paper("bottleneck", "Example 20, the proof of (1)"),
     instances=printed_shears(),
     errata=Erratum(
-        printed="(L−2)/2 (2e^{2ε} + e^{−4ε}) + (3 + 2e^{−(L−2)ε}) + (3 + e^{−2(L−2)ε}) + (L−2)/2 (2e^{−2ε} + "
-        "e^{4ε}) = 3L + 2(e^{2ε} − 1) + (e^{−4ε} − 1) + 2e^{−(L−2)ε} + e^{−2(L−2)ε} + 2(e^{−2ε} − 1) + "
-        "(e^{4ε} − 1)",
-        right="The left side is the cost. On the right the four differences lack the factor (L − 2)/2, the "
-        "number of stretching layers on either side. With it they are of order L^{1−2γ}, not L^{−2γ}: at "
-        "L = 4096 and γ = 3/4 the excess is 0.188, and print gives 0.0008.",
-        survives="R¹(f) = 0, because 1 − 2γ < 0 on the printed range γ ∈ (1/2, 1).",
+        printed=r"$\frac{L-2}{2} (2e^{2\varepsilon} + e^{-4\varepsilon}) + (3 + "
+        r"2e^{-(L-2)\varepsilon}) + (3 + e^{-2(L-2)\varepsilon}) + \frac{L-2}{2} "
+        r"(2e^{-2\varepsilon} + e^{4\varepsilon})$ $= 3L + 2(e^{2\varepsilon} - 1) + "
+        r"(e^{-4\varepsilon} - 1)$ $+ 2e^{-(L-2)\varepsilon} + e^{-2(L-2)\varepsilon} + "
+        r"2(e^{-2\varepsilon} - 1) + (e^{4\varepsilon} - 1)$",
+        right=r"$\ldots = 3L + \frac{L-2}{2} \bigl(2(e^{2\varepsilon} - 1) + (e^{-4\varepsilon} - "
+        r"1) + 2(e^{-2\varepsilon} - 1) + (e^{4\varepsilon} - 1)\bigr)$ $+ 2e^{-(L-2)\varepsilon} "
+        r"+ e^{-2(L-2)\varepsilon}$. The left side is the cost. On the right the four differences "
+        "lack the factor $(L - 2)/2$, the number of stretching layers on either side. With it "
+        r"they are of order $L^{1-2\gamma}$, not $L^{-2\gamma}$: at $L = 4096$ and $\gamma = 3/4$ "
+        "the excess is 0.188, and print gives 0.0008.",
+        survives=r"$R^1(f) = 0$, because $1 - 2\gamma < 0$ on the printed range $\gamma \in (1/2, "
+        "1)$.",
         weight="step",
     ),
     readings={
-        "the equation at a given L": "tested at L = 6; it is right at L = 4 alone.",
-        "up to terms that vanish as L grows": "both sides tend to 3L, but the printed order L^{−2γ} of the "
-        "excess is too small by a factor of L/2 for every γ.",
+        "the equation at a given $L$": "tested at $L = 6$; it is right at $L = 4$ alone.",
+        "up to terms that vanish as $L$ grows": "both sides tend to $3L$, but the printed order "
+        r"$L^{-2\gamma}$ of the excess is too small by a factor of $L/2$ for every $\gamma$.",
     },
-    result="stands: the excess still vanishes, like 12 L^{1−2γ} (bottleneck.shear-excess)",
+    result=r"stands: the excess still vanishes, like $12 L^{1-2\gamma}$ (bottleneck.shear-excess)",
     corrected_by="bottleneck.shear-example",
     formula=r"\|\theta\|^2 = 3L + 2(r^2 - 1) + (r^{-4} - 1) + 2(r^{-2} - 1) + (r^4 - 1) + 2 r^{-(L-2)} + r^{-2(L-2)}",
 )

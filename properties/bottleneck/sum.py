@@ -154,25 +154,28 @@ def planes_beside_constants(source: Source):
     paper("bottleneck", "Thm 3.2/11.2"),
     instances=planes_beside_constants(),
     errata=Erratum(
-        printed="If R^(0)(f+g) = R^(0)(f) + R^(0)(g), then R^(1)(f+g) <= R^(1)(f) + R^(1)(g). Proof: "
-        "Since R(f+g;Ω,L) <= R(f;Ω,L) + R(g;Ω,L), ...",
-        right="R^(1)(f+g) <= R^(1)(f) + R^(1)(g) + 2 limsup <b_f, b_g> with the biases of the two last "
-        "layers, which are added before they are squared (bottleneck.sum). For f = (x_1, 0, 1) and "
-        "g = (0, x_2, 1) on [0, 1]² the ranks are 1, 1 and 2, R(f; L) = R(g; L) = L + 1 and "
-        "R(f + g; L) = 2L + 3 for every L >= 2, so that R^(1)(f + g) = 3 > 2.",
-        survives="The rule holds if f or g needs no bias in its last layer, as linear maps on cones do. "
-        "Prop. 4.2 inherits this condition, as its proof uses the same inequality.",
+        printed=r"If $R^{(0)}(f+g) = R^{(0)}(f) + R^{(0)}(g)$, then $R^{(1)}(f+g) \le R^{(1)}(f) "
+        r"+ R^{(1)}(g)$. Proof: Since $R(f+g;\Omega,L) \le R(f;\Omega,L) + R(g;\Omega,L)$, ...",
+        right=r"$R^{(1)}(f+g) \le R^{(1)}(f) + R^{(1)}(g) + 2 \limsup \langle b_f, b_g\rangle$, "
+        "with the biases of the two last layers, which are added before they are squared "
+        "(bottleneck.sum). For $f = (x_1, 0, 1)$ and $g = (0, x_2, 1)$ on [0, 1]² the ranks are "
+        r"1, 1 and 2, $R(f; L) = R(g; L) = L + 1$ and $R(f + g; L) = 2L + 3$ for every $L \ge 2$, "
+        "so that $R^{(1)}(f + g) = 3 > 2$.",
+        survives="The rule holds if $f$ or $g$ needs no bias in its last layer, as linear maps on "
+        "cones do. Prop. 4.2 inherits this condition, as its proof uses the same inequality.",
         weight="theorem",
     ),
     readings={
-        "all ranks, zero included": "constants f = g = 1 on a domain with 0: R^(1) = 1, 1 and 3",
-        "positive ranks only": "the instances here have the ranks k, m >= 1 and k + m",
-        "at finite depth, as in the proof": "the sides differ by the same amount at every L >= 2",
-        "in the limit of large depth, as in the theorem": "the costs are affine in L, so the "
+        "all ranks, zero included": "constants $f = g = 1$ on a domain with 0: $R^{(1)} = 1$, 1 "
+        "and 3",
+        "positive ranks only": r"the instances here have the ranks $k$, $m \ge 1$ and $k + m$",
+        "at finite depth, as in the proof": r"the sides differ by the same amount at every $L \ge "
+        "2$",
+        "in the limit of large depth, as in the theorem": "the costs are affine in $L$, so the "
         "difference is that of the first corrections",
-        "bounded domains in the positive orthant only": "the domain is [0, 1]^(k + m)",
-        "θ without the biases": "section 2 defines θ with them; the printed inequality is true if they "
-        "do not count, but R is then another cost",
+        "bounded domains in the positive orthant only": "the domain is $[0, 1]^{k + m}$",
+        r"$\theta$ without the biases": r"section 2 defines $\theta$ with them; the printed inequality "
+        "is true if they do not count, but $R$ is then another cost",
     },
     corrected_by="bottleneck.sum",
     formula=r"R(v + w) + (k + m) L \le \|\theta_f\|^2 + \|\theta_g\|^2",

@@ -66,13 +66,15 @@ def units_in_turn(source: Source):
     needs={"the same rank at both points": Need(shared_units(), {"same": False})},
     mutants={"without C": {"exponent": 0}},
     errata=Erratum(
-        printed="For a C-uniformly Lipschitz sequence of ReLU networks representing the function f, we have "
-        "R^(1)(f) ≥ log |Jf(x)|_+ + log |Jf(y)|_+ + C^{−2} ‖Jf_θ(x) − Jf_θ(y)‖_*",
-        right="at points x and y with rank Jf(x) = rank Jf(y) = R^(0)(f); proved for C ≥ 1. The proposition is "
-        "introduced as a stronger version of Prop. 12, whose points have tangent spaces of the full "
-        "dimension k, and Theorem 3 states the condition. It cannot be left out: "
-        "f(x_1, x_2) = (relu x_1, x_2) on x_2 > 0 has R^(1)(f) = 0 and C = 1, and the right side is 1 for the "
-        "Jacobians I and diag(0, 1).",
+        printed="For a C-uniformly Lipschitz sequence of ReLU networks representing the function "
+        r"$f$, we have $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf_\theta(x) - "
+        r"Jf_\theta(y)\|_*$",
+        right=r"at points $x$ and $y$ with $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) "
+        r"= R^{(0)}(f)$; proved for $C \ge 1$. The proposition is introduced as a stronger "
+        "version of Prop. 12, whose points have tangent spaces of the full dimension $k$, and "
+        "Theorem 3 states the condition. It cannot be left out: $f(x_1, x_2) = "
+        r"(\operatorname{relu} x_1, x_2)$ on $x_2 > 0$ has $R^{(1)}(f) = 0$ and $C = 1$, and the "
+        r"right side is 1 for the Jacobians I and $\operatorname{diag}(0, 1)$.",
         survives="Prop. 13 with this condition, and Example 20, which uses it at points of full rank.",
         place="Prop. 13",
     ),
@@ -106,24 +108,28 @@ def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):
     paper("bottleneck", "proof of Prop. 13"),
     instances=networks_at_two_points(depth=(2, 3), width=(1, 2)),
     errata=Erratum(
-        printed="‖W_L D_{L−1}(y) ⋯ D_{ℓ+1}(y)‖_op ‖W_{ℓ+1}(D_ℓ(x) − D_ℓ(y))W_ℓ‖_* "
-        "‖D_{ℓ−1}(x) ⋯ D_1(x) W_1‖_op, summed over ℓ, is bounded by C²/2 Σ (…); this implies the bound "
-        "‖θ‖² ≥ ½(L‖Jf(x)‖^{2/L} + L‖Jf(y)‖^{2/L}) + C^{−2}‖Jf(x) − Jf(y)‖_*",
-        right="It needs C ≥ 1: in the terms of the first and the last hidden layer one of the two outer "
-        "factors is the identity.",
-        survives="The proposition for C ≥ 1.",
+        printed=r"$\|W_L D_{L-1}(y) \cdots D_{\ell+1}(y)\|_{op} \|W_{\ell+1}(D_\ell(x) - "
+        r"D_\ell(y))W_\ell\|_* \|D_{\ell-1}(x) \cdots D_1(x) W_1\|_{op}$, summed over $\ell$, is "
+        r"bounded by $\frac{C^2}{2} \sum (\ldots)$; this implies the bound $\|\theta\|^2 \ge "
+        r"\tfrac12(L\|Jf(x)\|^{2/L} + L\|Jf(y)\|^{2/L}) + C^{-2}\|Jf(x) - Jf(y)\|_*$",
+        right=r"$\|\theta\|^2 \ge \tfrac12(L\|Jf(x)\|^{2/L} + L\|Jf(y)\|^{2/L}) + C^{-2}\|Jf(x) - "
+        r"Jf(y)\|_*$ for $C \ge 1$: in the terms of the first and the last hidden layer one of "
+        "the two outer factors is the identity.",
+        survives=r"The proposition for $C \ge 1$.",
         weight="step",
     ),
     readings={
-        "the bound only in the limit L → ∞": "that is the proposition, and it is not known to fail for C < 1 "
-        "at points of full rank; the line of the proof is stated at each depth",
-        "C ≥ 1 without loss of generality, as a Lipschitz constant may be enlarged": "then the line is right "
-        "(bottleneck.two-jacobians), and nothing else of the proof changes. Print has no condition on C, "
-        "and as C^{−2} decreases, its bound for a C < 1 is more than that for C = 1",
+        r"the bound only in the limit $L \to \infty$": "that is the proposition, and it is not known to "
+        "fail for $C < 1$ at points of full rank; the line of the proof is stated at each depth",
+        r"$C \ge 1$ without loss of generality, as a Lipschitz constant may be enlarged": "then the "
+        "line is right (bottleneck.two-jacobians), and nothing else of the proof changes. Print "
+        "has no condition on $C$, and as $C^{-2}$ decreases, its bound for a $C < 1$ is more than "
+        "that for $C = 1$",
     },
-    result="open: for C < 1 the limit form is neither proved nor known to fail at points of full rank. For "
-    "C ≥ 1 the line and the limit stand (bottleneck.two-jacobians), for C < 1 the line with C^{−1} in "
-    "place of C^{−2}, and without a constant at depth two (bottleneck.two-jacobians-sharper).",
+    result="open: for $C < 1$ the limit form is neither proved nor known to fail at points of "
+    r"full rank. For $C \ge 1$ the line and the limit stand (bottleneck.two-jacobians), for $C < "
+    "1$ the line with $C^{-1}$ in place of $C^{-2}$, and without a constant at depth two "
+    "(bottleneck.two-jacobians-sharper).",
     corrected_by="bottleneck.two-jacobians",
     formula=r"\tfrac L2 \bigl(\|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L}\bigr) "
     r"+ C^{-2} \|Jf(x) - Jf(y)\|_* \le \|\theta\|^2",

@@ -47,9 +47,11 @@ from ._rounding import rounding, size, slack
     },
     witness=one_sided_frames,
     errata=Erratum(
-        printed="‖W_ℓ − U_ℓ V_{ℓ+1}^T‖_F² for w_ℓ × k matrices U_ℓ, V_ℓ",
-        right="U_ℓ V_ℓ^T with U_ℓ of n_ℓ rows and V_ℓ of n_{ℓ−1} rows, as in the middle of the proof; "
-        "U_ℓ V_{ℓ+1}^T has not the shape of W_ℓ.",
+        printed=r"$\|W_\ell - U_\ell V_{\ell+1}^T\|_F^2$ for $w_\ell \times k$ matrices $U_\ell$, "
+        r"$V_\ell$",
+        right=r"$U_\ell V_\ell^T$ with $U_\ell$ of $n_\ell$ rows and $V_\ell$ of $n_{\ell-1}$ "
+        r"rows, as in the middle of the proof; $U_\ell V_{\ell+1}^T$ has not the shape of "
+        r"$W_\ell$.",
         survives="Theorem 15, with this index.",
         place="Thm 15",
     ),
@@ -105,9 +107,9 @@ def test_weights_near_projections(
     },
     witness=one_sided_frames,
     errata=Erratum(
-        printed="there are at most pL layers ℓ with both ‖W_ℓ − U_ℓ V_{ℓ+1}^T‖_F² ≤ ... and "
-        "‖P D_ℓ(x) P‖_F² ≥ k − ...",
-        right="At least (1 − p)L layers have both.",
+        printed=r"there are at most $pL$ layers $\ell$ with both $\|W_\ell - U_\ell "
+        r"V_{\ell+1}^T\|_F^2 \le \ldots$ and $\|P D_\ell(x) P\|_F^2 \ge k - \ldots$",
+        right="At least $(1 - p)L$ layers have both.",
         survives="Theorem 15.",
         place="end of the proof of Thm 15",
     ),
@@ -151,23 +153,27 @@ def test_most_layers(net, x, *, logs=2, ranks=1):
     paper("bottleneck", "proof of Thm 15"),
     instances=dense_networks(),
     errata=Erratum(
-        printed="|Jf_θ(x)|_+ = |W_L P_{Im Jα_{L−1}(x)}|_+ |P_{Im J(α_{L−1}→f_θ)(x)^T} D_{L−1}(x) "
-        "P_{Im Jα̃_{L−1}(x)}| |P_{Im J(α̃_{L−1}→f_θ)(x)^T} W_{L−1} P_{Im Jα_{L−2}(x)}|_+ ··· "
-        "|P_{J(α̃_1→f_θ)(x)^T} W_1|_+",
-        right="Pseudo-determinants multiply only if the image of each factor is the row space of the next "
-        "(bottleneck.pseudo-determinant-product); projecting on both sides does not achieve this. Right "
-        "is to project on the right alone, onto the images S_ℓ of the row space of Jf: |Jf|_+ is the "
-        "product of the volumes of W_ℓ on S_{ℓ−1} and of D_ℓ on W_ℓ S_{ℓ−1}.",
+        printed=r"$|Jf_\theta(x)|_+ = |W_L P_{\operatorname{Im} J\alpha_{L-1}(x)}|_+ "
+        r"|P_{\operatorname{Im} J(\alpha_{L-1}\to f_\theta)(x)^T} D_{L-1}(x) P_{\operatorname{Im} "
+        r"J\tilde\alpha_{L-1}(x)}| |P_{\operatorname{Im} J(\tilde\alpha_{L-1}\to f_\theta)(x)^T} "
+        r"W_{L-1} P_{\operatorname{Im} J\alpha_{L-2}(x)}|_+ \cdots |P_{J(\tilde\alpha_1\to "
+        r"f_\theta)(x)^T} W_1|_+$",
+        right=r"$|Jf_\theta(x)|_+ = \prod_\ell |W_\ell P_{S_{\ell-1}}|_+ \prod_\ell |D_\ell "
+        r"P_{W_\ell S_{\ell-1}}|_+$: right is to project on the right alone, onto the images "
+        r"$S_\ell$ of the row space of $Jf$; $|Jf|_+$ is the product of the volumes of $W_\ell$ "
+        r"on $S_{\ell-1}$ and of $D_\ell$ on $W_\ell S_{\ell-1}$. Pseudo-determinants multiply "
+        "only if the image of each factor is the row space of the next "
+        "(bottleneck.pseudo-determinant-product); projecting on both sides does not achieve this.",
         survives="Theorem 15, with the same right side, for the frames that belong to these factors, and "
         "with a mask term.",
         weight="step",
     ),
     readings={
-        "P projects on the image that its index names": "tested: 1/2 against 1 for W_1 = (1, 1)ᵀ, "
-        "W_2 = (1 0) and x > 0.",
-        "Im Jα is meant on the row space of Jf only": "the example has one input, so Jα_ℓ has rank one "
-        "and both spaces agree.",
-        "the product only bounds |Jf|_+ from above": "here it is below |Jf|_+.",
+        "$P$ projects on the image that its index names": "tested: 1/2 against 1 for $W_1 = (1, "
+        r"1)^{\top}$, $W_2 = (1\ 0)$ and $x > 0$.",
+        r"$\operatorname{Im} J\alpha$ is meant on the row space of $Jf$ only": "the example has one input, so "
+        r"$J\alpha_\ell$ has rank one and both spaces agree.",
+        "the product only bounds $|Jf|_+$ from above": "here it is below $|Jf|_+$.",
     },
     result="stands: bottleneck.weights-near-projections has a proof with projections on the right alone",
     corrected_by="bottleneck.weights-near-projections",
@@ -191,18 +197,20 @@ def test_weights_near_projections_proof(net, x):
     paper("bottleneck", "proof of Thm 15"),
     instances=dense_networks(),
     errata=Erratum(
-        printed="∑ ‖W_ℓ − U_ℓ V_{ℓ+1}^T‖_F² + k − ‖P_{Im J(α_ℓ→f_θ)(x)^T} D_ℓ(x) P_{Im Jα̃_ℓ(x)}‖_F² ≤ "
-        "c_1 − 2 log|Jf_θ(x)|_+, where U_ℓ S_ℓ V_ℓ^T is the SVD decomposition of "
-        "P_{Im J(α̃_ℓ→f_θ)(x)^T} W_ℓ P_{Im Jα_{ℓ−1}(x)}",
-        right="The bound holds with the singular vectors of W_ℓ projected on the right alone, onto the "
-        "image of the row space of Jf.",
+        printed=r"$\sum \|W_\ell - U_\ell V_{\ell+1}^T\|_F^2 + k - \|P_{\operatorname{Im} "
+        r"J(\alpha_\ell\to f_\theta)(x)^T} D_\ell(x) P_{\operatorname{Im} "
+        r"J\tilde\alpha_\ell(x)}\|_F^2 \le c_1 - 2 \log|Jf_\theta(x)|_+$, where $U_\ell S_\ell "
+        r"V_\ell^T$ is the SVD decomposition of $P_{\operatorname{Im} J(\tilde\alpha_\ell\to "
+        r"f_\theta)(x)^T} W_\ell P_{\operatorname{Im} J\alpha_{\ell-1}(x)}$",
+        right=r"The bound holds with the singular vectors of $W_\ell$ projected on the right "
+        "alone, onto the image of the row space of $Jf$.",
         survives="Theorem 15, which says only that some frames exist.",
         weight="step",
     ),
     readings={
         "the whole sum, with the masks": "a larger left side; it fails where the sum without them does.",
-        "the sum over the weights alone": "tested: 3 − √2 = 1.59 against 1 for W_1 = (1, 1)ᵀ, "
-        "W_2 = (1 0) and x > 0.",
+        "the sum over the weights alone": r"tested: $3 - \sqrt{2} = 1.59$ against 1 for $W_1 = "
+        r"(1, 1)^{\top}$, $W_2 = (1\ 0)$ and $x > 0$.",
     },
     result="stands: other frames satisfy the theorem, bottleneck.weights-near-projections",
     corrected_by="bottleneck.weights-near-projections",

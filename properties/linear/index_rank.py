@@ -51,15 +51,18 @@ def only_the_last(gradients, p):
     },
     mutants={"the gradient at one point": {"root_of": only_the_last}},
     errata=Erratum(
-        printed="“Fix a probability distribution ρ on R^d. […] rank(f) = rank(C_f)”, where rank(f) is the "
-        "least rank(D_aW) over the two-layer networks for f on R^d",
-        right="A hypothesis on ρ is missing: mass in every activation region of f, such as a density that "
-        "is positive everywhere. Under the uniform law on [−1, 1]^2 the function [x_1]_+ + [x_2 − 5]_+ "
-        "has rank(C_f) = 1 and rank 2. Without the hypothesis the equation holds if f is only considered "
-        "on the support of ρ, where that is convex and has an interior point.",
-        survives="Slides B define the index rank as rank(C_f). Their upper bound of R_L and their corollaries "
-        "need the same hypothesis, or functions on the support; with it they stand "
-        "(linear.path-norm-upper, linear.rank-limit, linear.low-rank-wins).",
+        printed=r"“Fix a probability distribution $\rho$ on $R^d$. […] $\operatorname{rank}(f) = "
+        r"\operatorname{rank}(C_f)$”, where $\operatorname{rank}(f)$ is the least "
+        r"$\operatorname{rank}(D_aW)$ over the two-layer networks for $f$ on $R^d$",
+        right=r"A hypothesis on $\rho$ is missing: mass in every activation region of $f$, such "
+        "as a density that is positive everywhere. Under the uniform law on $[-1, 1]^2$ the "
+        r"function $[x_1]_+ + [x_2 - 5]_+$ has $\operatorname{rank}(C_f) = 1$ and rank 2. Without "
+        r"the hypothesis the equation holds if $f$ is only considered on the support of $\rho$, "
+        "where that is convex and has an interior point.",
+        survives=r"Slides B define the index rank as $\operatorname{rank}(C_f)$. Their upper "
+        "bound of $R_L$ and their corollaries need the same hypothesis, or functions on the "
+        "support; with it they stand (linear.path-norm-upper, linear.rank-limit, "
+        "linear.low-rank-wins).",
         place="slides A, Mixed-Variation Functions",
     ),
 )

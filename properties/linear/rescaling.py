@@ -40,12 +40,14 @@ def rescaled(W, b, a, c, scales, x, exponent):
     needs={"λ > 0": rescaled_units(negative=True)},
     mutants={"b unscaled, as printed": {"exponent": 0}},
     errata=Erratum(
-        printed="“∀λ > 0, a_k[w_k^T x − b_k]_+ + c = (a_k/λ)[λw_k^T x − b_k]_+ + c. Similarly, ∀λ ≻ 0, "
-        "a^T[Wx − b]_+ + c = (D_λ^{−1}a)^T[D_λWx − b]_+ + c”, on each of three overlays",
-        right="The bias is scaled like the weights: (a_k/λ)[λw_k^T x − λb_k]_+, and D_λ b. With a = w = b "
-        "= 1, λ = 2, x = 2 the printed unit has the value 1 before and 3/2 after.",
-        survives="All of it: biases do not count in the cost, so the least over networks takes the scaled "
-        "bias, and Φ_L does not contain it.",
+        printed=r"“$\forall \lambda > 0$, $a_k[w_k^T x - b_k]_+ + c = (a_k/\lambda)[\lambda w_k^T "
+        r"x - b_k]_+ + c$. Similarly, $\forall \lambda \succ 0$, $a^T[Wx - b]_+ + c = "
+        r"(D_\lambda^{-1}a)^T[D_\lambda Wx - b]_+ + c$”, on each of three overlays",
+        right=r"The bias is scaled like the weights: $(a_k/\lambda)[\lambda w_k^T x - \lambda "
+        r"b_k]_+$, and $D_\lambda b$. With $a = w = b = 1$, $\lambda = 2$, $x = 2$ the printed "
+        "unit has the value 1 before and 3/2 after.",
+        survives="All of it: biases do not count in the cost, so the least over networks takes "
+        r"the scaled bias, and $\Phi_L$ does not contain it.",
     ),
 )
 def test_rescaling(W, b, a, c, scales, x, *, exponent=1):

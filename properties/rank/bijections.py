@@ -177,8 +177,10 @@ def the_same_point(phi, points):
     witness=inverse,
     effort=0.4,
     errata=Erratum(
-        printed="By property 4, one has that Rank id = d for the identity id: R^d → R^d. By property (4), one "
-        "has Rank f = Rank(id ∘ f ∘ id) ≤ min{d_in, Rank f, d_out}",
+        printed=r"By property 4, one has that $\operatorname{Rank} \operatorname{id} = d$ for the "
+        r"identity id: $R^d \to R^d$. By property (4), one has $\operatorname{Rank} f = "
+        r"\operatorname{Rank}(\operatorname{id} \circ f \circ \operatorname{id}) \le "
+        r"\min\{d_{in}, \operatorname{Rank} f, d_{out}\}$",
         right="The second is property 2, on compositions.",
         survives="Claim 1.",
         weight="misprint",

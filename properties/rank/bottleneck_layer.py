@@ -227,30 +227,33 @@ def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=two_dimensional
     paper("rank", "proof of Prop. 9, Eq. (2)"),
     instances=depths_and_data(),
     errata=Erratum(
-        printed="Assuming ||Z_l^T Z_l / N||_op <= max{||X^T X / N||_op, 1} [...] we obtain: "
-        "||Z_l^T Z_l / N||_op <= ||Z_{l-1}^T Z_{l-1} / N||_op + max{||X^T X / N||_op, 1} "
-        "(||W_l||_F^2 + ||b_l||_F^2 - 1) - delta. (2)",
-        right="The line before (2) has z ||W||_F^2 + ||b||^2 on the right, z the eigenvalue of the layer "
-        "before. From there (2) follows if ||W||_F >= 1, and not in general: with the maximum 1 and "
-        "z = ||W||_F^2 = ||b||^2 = 1/2 it says 3/4 <= 1/2. With the constant 1 as a further coordinate of "
-        "the data the factor is the eigenvalue itself, z + z (||W||_F^2 + ||b||^2 - 1) "
-        "(rank.layer-energy).",
-        survives="Neither the bound on l_0 nor the bound of the sum of the ||W_l||_F^2 behind l_0, which are "
-        "drawn from (2); the lower bound of lambda_1 rests on the second.",
+        printed=r"Assuming $\|Z_l^T Z_l / N\|_{op} \le \max\{\|X^T X / N\|_{op}, 1\} [\ldots]$ we "
+        r"obtain: $\|Z_l^T Z_l / N\|_{op} \le \|Z_{l-1}^T Z_{l-1} / N\|_{op} + \max\{\|X^T X / "
+        r"N\|_{op}, 1\} (\|W_l\|_F^2 + \|b_l\|_F^2 - 1) - \delta$. (2)",
+        right=r"$\|Z_l^T Z_l / N\|_{op} \le z + z (\|W_l\|_F^2 + \|b_l\|^2 - 1)$, $z$ the "
+        "eigenvalue of the layer before, with the constant 1 as a further coordinate of the data "
+        r"(rank.layer-energy). The line before (2) has $z \|W\|_F^2 + \|b\|^2$ on the right. From "
+        r"there (2) follows if $\|W\|_F \ge 1$, and not in general: with the maximum 1 and $z = "
+        r"\|W\|_F^2 = \|b\|^2 = 1/2$ it says $3/4 \le 1/2$.",
+        survives=r"Neither the bound on $l_0$ nor the bound of the sum of the $\|W_l\|_F^2$ "
+        r"behind $l_0$, which are drawn from (2); the lower bound of $\lambda_1$ rests on the "
+        "second.",
         weight="step",
     ),
     result="open: rank.bottleneck-layer; this is a second gap, beside that of rank.layer-energy-as-printed, "
     "and a repair of either leaves the other",
     readings={
-        "without the term -delta": "this is what is tested, and it is weaker than (2) for every delta > 0",
+        "without the term -delta": "this is what is tested, and it is weaker than (2) for every "
+        r"$\delta > 0$",
         "only where the line before (2) is right": "tested: the other layers are left out",
-        "only layers with ||W||_F >= 1": "nothing in the proof makes the norms as large. The balance has "
-        "||W_l||_F^2 = ||W_{l+1}||_F^2 - ||b_l||^2, the norms increase with l, and their sum is bounded from "
-        "above; the cheapest networks of x -> x/2 have ||W_l||^2 = 4^(-1/L) in every layer",
-        "only networks with the balance and the cost of a minimum": "tested: the network is that of "
-        "rank.balanced-layers-of-rank-two, with lambda_2 / lambda_1 >= c in every layer",
-        "for large L": "at layer 2 the weights, the biases and the data converge as L grows, and the right "
-        "side of (2) is negative in the limit",
+        r"only layers with $\|W\|_F \ge 1$": "nothing in the proof makes the norms as large. The "
+        r"balance has $\|W_l\|_F^2 = \|W_{l+1}\|_F^2 - \|b_l\|^2$, the norms increase with $l$, "
+        r"and their sum is bounded from above; the cheapest networks of $x \to x/2$ have "
+        r"$\|W_l\|^2 = 4^{-1/L}$ in every layer",
+        "only networks with the balance and the cost of a minimum": "tested: the network is that "
+        r"of rank.balanced-layers-of-rank-two, with $\lambda_2 / \lambda_1 \ge c$ in every layer",
+        "for large $L$": "at layer 2 the weights, the biases and the data converge as $L$ grows, "
+        "and the right side of (2) is negative in the limit",
     },
     corrected_by="rank.layer-energy",
     formula=r"\lambda_1(\ell) \le \lambda_1(\ell-1) + M \bigl(\|W_\ell\|_F^2 + \|b_\ell\|^2 - 1\bigr)",

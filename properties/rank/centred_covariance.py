@@ -107,23 +107,26 @@ def test_centred_covariance(Y, W, a, *, size=trace, norm=frobenius_norm):
     paper("rank", "proof of Prop. 9"),
     instances=data_and_layers(points=(2, 5)),
     errata=Erratum(
-        printed="||(Z_l - m_l)^T (Z_l - m_l) / N||_op <= "
-        "||(Z_{l-1} - m_{l-1})^T (Z_{l-1} - m_{l-1}) / N||_op ||W_l||_op^2",
-        right="The weights multiply the largest variance by at most ||W||_op^2, but the activation "
-        "can raise it: it can turn variance in several directions into variance in one. With "
-        "||W||_F in place of ||W||_op the inequality holds (rank.centred-covariance).",
-        survives="Equation (3) with the ||W_l||_F^2, and the mean inequality after it. The lower bound "
-        "of lambda_1 that is drawn from them does not survive: it needs the bound of the sum of the "
-        "||W_l||_F^2 behind l_0, which comes from iterating Equation (2), and that is false "
-        "(rank.layer-energy-as-printed, rank.largest-eigenvalue-as-printed).",
+        printed=r"$\|(Z_l - m_l)^T (Z_l - m_l) / N\|_{op} \le \|(Z_{l-1} - m_{l-1})^T (Z_{l-1} - "
+        r"m_{l-1}) / N\|_{op} \|W_l\|_{op}^2$",
+        right=r"$\|(Z_l - m_l)^T (Z_l - m_l) / N\|_{op} \le \|(Z_{l-1} - m_{l-1})^T (Z_{l-1} - "
+        r"m_{l-1}) / N\|_{op} \|W_l\|_F^2$, with $\|W\|_F$ in place of $\|W\|_{op}$ "
+        "(rank.centred-covariance). The weights multiply the largest variance by at most "
+        r"$\|W\|_{op}^2$, but the activation can raise it: it can turn variance in several "
+        "directions into variance in one.",
+        survives=r"Equation (3) with the $\|W_l\|_F^2$, and the mean inequality after it. The "
+        r"lower bound of $\lambda_1$ that is drawn from them does not survive: it needs the bound "
+        r"of the sum of the $\|W_l\|_F^2$ behind $l_0$, which comes from iterating Equation (2), "
+        "and that is false (rank.layer-energy-as-printed, rank.largest-eigenvalue-as-printed).",
         weight="step",
     ),
-    result="open: this step has a repair (rank.centred-covariance), but the lower bound of lambda_1 at "
-    "l_0 also rests on Equation (2). The balance and the cost of a minimum do not imply it: in "
-    "rank.balanced-layers-of-rank-two lambda_1 is at most a constant times lambda_2 in every layer, so it "
-    "is O(L^(-1/2)) wherever lambda_2 is, where Omega(1) is printed",
+    result="open: this step has a repair (rank.centred-covariance), but the lower bound of "
+    r"$\lambda_1$ at $l_0$ also rests on Equation (2). The balance and the cost of a minimum do "
+    r"not imply it: in rank.balanced-layers-of-rank-two $\lambda_1$ is at most a constant times "
+    r"$\lambda_2$ in every layer, so it is $O(L^{-1/2})$ wherever $\lambda_2$ is, where "
+    r"$\Omega(1)$ is printed",
     readings={
-        "Z as pre-activations": "the step then goes from one pre-activation to the next, and the "
+        "$Z$ as pre-activations": "the step then goes from one pre-activation to the next, and the "
         "activation between them raises the norm all the same",
         "training data at a minimum": "the proof states the bound for all layers, without using "
         "minimality",

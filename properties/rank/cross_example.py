@@ -96,18 +96,21 @@ def test_cross_example(x, y, *, function=cross, witness=cross_network):
     paper("rank", "Example 1"),
     instances=pairs_of_points(),
     errata=Erratum(
-        printed="the piecewise linear function f: R^2 -> R^2 which maps x = (x_0, x_1) to "
-        "(x_0, sign(x_1)|x_0|) if |x_0| >= |x_1| and to (sign(x_0)|x_1|, x_1) if |x_0| < |x_1|. "
-        "[...] One can easily check that this function is continuous",
-        right="The two cases are swapped: (x_0, sign(x_1)|x_0|) for |x_0| >= |x_1| jumps from "
-        "(1, -1) to (1, 1) where x_1 changes sign. With min(|x_0|, |x_1|) in place of the maximum "
+        printed=r"the piecewise linear function $f$: $R^2 \to R^2$ which maps $x = (x_0, x_1)$ to "
+        r"$(x_0, \operatorname{sign}(x_1)|x_0|)$ if $|x_0| \ge |x_1|$ and to "
+        r"$(\operatorname{sign}(x_0)|x_1|, x_1)$ if $|x_0| < |x_1|$. [...] One can easily check "
+        "that this function is continuous",
+        right=r"$(\operatorname{sign}(x_0)|x_1|, x_1)$ if $|x_0| \ge |x_1|$ and $(x_0, "
+        r"\operatorname{sign}(x_1)|x_0|)$ if $|x_0| < |x_1|$: the two cases are swapped in print, "
+        r"where $(x_0, \operatorname{sign}(x_1)|x_0|)$ for $|x_0| \ge |x_1|$ jumps from $(1, -1)$ "
+        r"to $(1, 1)$ where $x_1$ changes sign. With $\min(|x_0|, |x_1|)$ in place of the maximum "
         "the function is continuous and is the example that the proposition needs.",
         survives="The second part of Proposition 1: rank.cross-example and "
         "rank.no-injection-of-the-cross prove it for the function with the cases swapped.",
         weight="formula",
     ),
     readings={
-        "another value of sign(0)": "the two points of the counterexample lie off the axes, and the "
+        r"another value of $\operatorname{sign}(0)$": "the two points of the counterexample lie off the axes, and the "
         "jump is there for every value on the axis",
         "continuous inside the linear regions, or on the cross": "a piecewise linear function, as "
         "defined before, is the function of a network and so continuous on all of the plane; the "

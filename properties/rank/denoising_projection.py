@@ -93,8 +93,10 @@ def jacobian_scale(net):
     mutants={"J² = 2J": {"factor": 2}, "rank k + 1": {"more": 1}},
     witness=autoencoder,
     errata=Erratum(
-        printed="the learned autoencoder f̂: R^k → R^k fits the data f(x) = x for all x = g(z)",
-        right="f̂: R^d → R^d. The data g(z) lie in R^d, and k is the dimension of the latent space.",
+        printed=r"the learned autoencoder $\hat f$: $R^k \to R^k$ fits the data $f(x) = x$ for "
+        "all $x = g(z)$",
+        right=r"$\hat f$: $R^d \to R^d$. The data $g(z)$ lie in $R^d$, and $k$ is the dimension "
+        "of the latent space.",
         survives="The paragraph: only the domain is misprinted.",
         weight="misprint",
     ),

@@ -40,10 +40,10 @@ from rankcheck.experiments.figures.low_rank_task import (
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
     errata=Erratum(
-        printed="the outputs equal y = h(x_1, …, x_5) for a function h: R^5 → R^50 which depends only on the "
-        "first 5 coordinates of the latent space",
-        right="h(z_1, …, z_5): x are the 50 inputs, and z the 15 latent coordinates. The caption has a true "
-        "function of rank 4, which would be h(z_1, …, z_4).",
+        printed=r"the outputs equal $y = h(x_1, \ldots, x_5)$ for a function $h$: $R^5 \to "
+        "R^{50}$ which depends only on the first 5 coordinates of the latent space",
+        right=r"$h(z_1, \ldots, z_5)$: $x$ are the 50 inputs, and $z$ the 15 latent coordinates. "
+        r"The caption has a true function of rank 4, which would be $h(z_1, \ldots, z_4)$.",
         survives="The figure; the experiment has both numbers of coordinates.",
         weight="misprint",
         place="App. F",

@@ -76,10 +76,11 @@ def taylor(f, curvature, x, v, change):
     },
     witness=KernelRidge,
     errata=Erratum(
-        printed="JK(x, X) = (X − x) diag(k′(‖x − X‖)/‖x − X‖), where X − x is the n_0 × N dimension matrix "
-        "with entries (X − x)_{ki} = X_{ki} − x_k",
-        right="x − X: the printed product is the negative of the Jacobian, and its transpose. With one "
-        "input 0, output 1 and k = 1/(1 + r²) the predictor falls at x = 1; by the printed formula it rises.",
+        printed=r"$JK(x, X) = (X - x) \operatorname{diag}(k'(\|x - X\|)/\|x - X\|)$, where $X - "
+        r"x$ is the $n_0 \times N$ dimension matrix with entries $(X - x)_{ki} = X_{ki} - x_k$",
+        right="$x - X$: the printed product is the negative of the Jacobian, and its transpose. "
+        "With one input 0, output 1 and $k = 1/(1 + r^2)$ the predictor falls at $x = 1$; by the "
+        "printed formula it rises.",
         survives="The rank is the same for both signs, and only the rank is used in the section.",
         weight="misprint",
     ),
@@ -243,18 +244,22 @@ def columns_not_counted(f):
     effort=2,
     errata=(
         Erratum(
-            printed="the rank of Jf̂_K(x) will be min{Rank(X − x), Rank Y} = min{Rank X + 1, N, d_out}",
-            right="min{d_in, d_out, Rank X + 1, N}: the line before has Rank(X − x) = min{d_in, N, Rank X + 1}, "
-            "and the next formula min{d_in, d_out} for large N.",
-            survives="The conclusion is not affected: full rank for N larger than d_in and d_out.",
+            printed=r"the rank of $J\hat f_K(x)$ will be $\min\{\operatorname{Rank}(X - x), "
+            r"\operatorname{Rank} Y\} = \min\{\operatorname{Rank} X + 1, N, d_{out}\}$",
+            right=r"$\min\{d_{in}, d_{out}, \operatorname{Rank} X + 1, N\}$: the line before has "
+            r"$\operatorname{Rank}(X - x) = \min\{d_{in}, N, \operatorname{Rank} X + 1\}$, and "
+            r"the next formula $\min\{d_{in}, d_{out}\}$ for large $N$.",
+            survives="The conclusion is not affected: full rank for $N$ larger than $d_{in}$ and "
+            "$d_{out}$.",
         ),
         Erratum(
-            printed="For almost all choices of x … one has Rank(JK(x, X)) = Rank(X − x) = "
-            "min{d_in, N, Rank X + 1}",
-            right="Rank(X − x) = min{d_in, dim aff X + 1}. It is the printed number for inputs in general "
-            "position among those of their rank; if their affine hull does not contain the origin, as for "
-            "(1, 0, 0), (1, 1, 0), (1, 2, 0), it can be one less.",
-            survives="The conclusion is not affected: it assumes that X has full rank.",
+            printed=r"For almost all choices of $x$ … one has $\operatorname{Rank}(JK(x, X)) = "
+            r"\operatorname{Rank}(X - x) = \min\{d_{in}, N, \operatorname{Rank} X + 1\}$",
+            right=r"$\operatorname{Rank}(X - x) = \min\{d_{in}, \dim \operatorname{aff} X + 1\}$. "
+            "It is the printed number for inputs in general position among those of their rank; "
+            "if their affine hull does not contain the origin, as for (1, 0, 0), (1, 1, 0), (1, "
+            "2, 0), it can be one less.",
+            survives="The conclusion is not affected: it assumes that $X$ has full rank.",
         ),
     ),
     reach=ranks_reached,

@@ -86,28 +86,31 @@ def two_or_more_points(source: Source):
     paper("rank", "proof of Prop. 9"),
     instances=two_or_more_points(),
     errata=Erratum(
-        printed="||Z_l^T Z_l / N||_op <= Tr[Z_l^T Z_l / N] - lambda_2(Z_l^T Z_l / N) <= "
-        "Tr[sigma_a(W_l Z_{l-1} + b_l)^T sigma_a(W_l Z_{l-1} + b_l) / N] - delta <= "
-        "||Z_{l-1}^T Z_{l-1} / N||_op ||W_l||_F^2 + ||b_l||_F^2 - delta",
-        right="||Wz + b||^2 has the cross term 2 b^T W z, and its mean over the data does not vanish. "
-        "With the constant 1 as a further coordinate of the data the step holds: "
-        "||[Z, 1]^T [Z, 1] / N||_op (||W||_F^2 + ||b||^2) (rank.layer-energy).",
-        survives="Equation (2), the bound on l_0 and the lower bound of lambda_1 rest on this step; the "
-        "passage from here to (2) fails as well (rank.largest-eigenvalue-as-printed). With the further coordinate "
-        "the first eigenvalue grows by up to ||W||_F^2 + ||b||^2 more in each layer, which is not "
-        "small against delta, so the argument does not close.",
+        printed=r"$\|Z_l^T Z_l / N\|_{op} \le \operatorname{Tr}[Z_l^T Z_l / N] - \lambda_2(Z_l^T "
+        r"Z_l / N) \le \operatorname{Tr}[\sigma_a(W_l Z_{l-1} + b_l)^T \sigma_a(W_l Z_{l-1} + "
+        r"b_l) / N] - \delta \le \|Z_{l-1}^T Z_{l-1} / N\|_{op} \|W_l\|_F^2 + \|b_l\|_F^2 - "
+        r"\delta$",
+        right=r"$\|Z_l^T Z_l / N\|_{op} \le \|[Z_{l-1}, 1]^T [Z_{l-1}, 1] / N\|_{op} (\|W_l\|_F^2 "
+        r"+ \|b_l\|^2)$, with the constant 1 as a further coordinate of the data "
+        r"(rank.layer-energy). $\|Wz + b\|^2$ has the cross term $2 b^T W z$, and its mean over "
+        "the data does not vanish.",
+        survives=r"Equation (2), the bound on $l_0$ and the lower bound of $\lambda_1$ rest on "
+        "this step; the passage from here to (2) fails as well "
+        "(rank.largest-eigenvalue-as-printed). With the further coordinate the first eigenvalue "
+        r"grows by up to $\|W\|_F^2 + \|b\|^2$ more in each layer, which is not small against "
+        r"$\delta$, so the argument does not close.",
         weight="step",
     ),
-    result="open: the bound of lambda_2 needs another argument than this one; the balance and the "
-    "cost of a minimum do not imply it (rank.balanced-layers-of-rank-two), and what is true of the "
-    "centred data is rank.one-dimensional-representations",
+    result=r"open: the bound of $\lambda_2$ needs another argument than this one; the balance and "
+    "the cost of a minimum do not imply it (rank.balanced-layers-of-rank-two), and what is true "
+    "of the centred data is rank.one-dimensional-representations",
     readings={
         "without the terms -delta": "this is what is tested, and it is weaker than the chain for "
-        "every delta > 0",
+        r"every $\delta > 0$",
         "only the ends of the chain": "the first eigenvalue itself, on the left, exceeds the right "
         "side, not only the trace in between",
-        "only weights that the balance allows": "the counterexample has ||W||_F^2 + ||b||^2 = 1 and "
-        "lambda_2 > 0 before and after the layer",
+        "only weights that the balance allows": r"the counterexample has $\|W\|_F^2 + \|b\|^2 = "
+        r"1$ and $\lambda_2 > 0$ before and after the layer",
         "data with mean zero": "the activations of a layer are not centred, and the proof does not "
         "assume it",
     },

@@ -242,30 +242,36 @@ def uncentred(Z):
     },
     errata=(
         Erratum(
-            printed="λ_1/λ_2 = O(1/√L) and therefore s_1(Z_{ℓ_0})/s_2(Z_{ℓ_0}) = O(L^{−1/4})",
-            right="The fractions are upside down: λ_2/λ_1 and s_2/s_1. The proposition that is being proved "
-            "has s_2/s_1.",
+            printed=r"$\lambda_1/\lambda_2 = O(1/\sqrt{L})$ and therefore "
+            r"$s_1(Z_{\ell_0})/s_2(Z_{\ell_0}) = O(L^{-1/4})$",
+            right=r"The fractions are upside down: $\lambda_2/\lambda_1$ and $s_2/s_1$. The "
+            "proposition that is being proved has $s_2/s_1$.",
             survives="The statement of Prop. 4/9 is not affected.",
             place="end of the proof of Prop. 9",
         ),
         Erratum(
-            printed="ℓ_0 + (ℓ_0 δ − K)/max{K, 1} ≥ ℓ_0 − min{1, K^{−1}}, K = ‖X̃ᵀX̃/Ñ‖_op",
-            right="−K/max{K, 1} = −min{1, K}. With 1/K the inequality fails for K > 1 and ℓ_0 δ < K − 1.",
+            printed=r"$\ell_0 + (\ell_0 \delta - K)/\max\{K, 1\} \ge \ell_0 - \min\{1, K^{-1}\}$, "
+            r"$K = \|\tilde X ^{\top}\tilde X/\tilde N\|_{op}$",
+            right=r"$-K/\max\{K, 1\} = -\min\{1, K\}$. With $1/K$ the inequality fails for $K > "
+            r"1$ and $\ell_0 \delta < K - 1$.",
             survives="Both are at most 1, and the constants that follow change accordingly.",
-            place="proof of Prop. 9, lower bound on λ_1",
+            place=r"proof of Prop. 9, lower bound on $\lambda_1$",
         ),
         Erratum(
-            printed="if L > 2 max{K, 1} (C_N + ⌈2K/δ⌉) + ⌈2K/δ⌉ ≥ κ/δ²",
-            right="The first term is to be divided by δ: from max{K, 1}(C_N + ℓ)/(L − ℓ) ≤ δ/2 follows "
-            "L ≥ ℓ + (2/δ) max{K, 1}(C_N + ℓ). Only then is the threshold of order 1/δ², as print goes on.",
+            printed=r"if $L > 2 \max\{K, 1\} (C_N + \lceil2K/\delta\rceil) + "
+            r"\lceil2K/\delta\rceil \ge \kappa/\delta^2$",
+            right=r"The first term is to be divided by $\delta$: from $\max\{K, 1\}(C_N + "
+            r"\ell)/(L - \ell) \le \delta/2$ follows $L \ge \ell + (2/\delta) \max\{K, 1\}(C_N + "
+            r"\ell)$. Only then is the threshold of order $1/\delta^2$, as print goes on.",
             survives="The orders of magnitude in print are those of the corrected threshold.",
-            place="proof of Prop. 9, upper bound on λ_2",
+            place=r"proof of Prop. 9, upper bound on $\lambda_2$",
         ),
         Erratum(
-            printed="‖Z_ℓᵀZ_ℓ/Ñ‖_op ≤ K − ⌈2K/δ⌉ δ/2 < 0",
-            right="≤ 0: the two are equal where 2K/δ is an integer.",
-            survives="The contradiction, as the norm is at least λ_2 > δ there.",
-            place="proof of Prop. 9, bound on ℓ_0",
+            printed=r"$\|Z_\ell ^{\top}Z_\ell/\tilde N\|_{op} \le K - \lceil2K/\delta\rceil "
+            r"\delta/2 < 0$",
+            right=r"$\le 0$: the two are equal where $2K/\delta$ is an integer.",
+            survives=r"The contradiction, as the norm is at least $\lambda_2 > \delta$ there.",
+            place=r"proof of Prop. 9, bound on $\ell_0$",
         ),
     ),
     audit="on data: |a| ≤ 1, varying outputs; spectra",

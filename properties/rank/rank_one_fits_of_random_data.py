@@ -140,11 +140,12 @@ def paths(y):
     no_batch="shortest paths are found one set of points at a time",
     no_ball="the points are random floats",
     errata=Erratum(
-        printed="x_1, …, x_N sampled i.i.d. from a distribution p with support Ω",
-        right="The law is to have a density on a part of Ω where Jf* has rank k. For p = Σ 2^−j δ_{q_j} with "
-        "q_j dense in Ω the support is Ω as well, but N data have about log_2 N distinct points, and their "
-        "shortest path is at most a multiple of log N. The proof says what is meant: the y_i are sampled "
-        "from a k-dimensional distribution.",
+        printed=r"$x_1$, …, $x_N$ sampled $i.i.d$. from a distribution $p$ with support $\Omega$",
+        right=r"The law is to have a density on a part of $\Omega$ where Jf* has rank $k$. For $p "
+        r"= \sum 2^{-j} \delta_{q_j}$ with $q_j$ dense in $\Omega$ the support is $\Omega$ as "
+        r"well, but $N$ data have about $\log_2 N$ distinct points, and their shortest path is at "
+        r"most a multiple of $\log N$. The proof says what is meant: the $y_i$ are sampled from a "
+        "k-dimensional distribution.",
         survives="The theorem holds for such laws, with explicit constants.",
     ),
     effort=0.1,

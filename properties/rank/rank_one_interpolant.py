@@ -47,9 +47,9 @@ def not_translated(x, y, a):
     },
     witness=rank_one_interpolant,
     errata=Erratum(
-        printed="there is a depth ⌈log_2(n_0 + 1)⌉ networks which represents g and a depth 2 network which "
-        "represents the function f",
-        right="The second network represents h, with f = h ∘ g.",
+        printed=r"there is a depth $\lceil \log_2(n_0 + 1) \rceil$ networks which represents $g$ "
+        "and a depth 2 network which represents the function $f$",
+        right=r"The second network represents $h$, with $f = h \circ g$.",
         survives="Prop. 8.",
         weight="misprint",
         place="proof of Prop. 8",

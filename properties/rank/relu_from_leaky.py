@@ -22,8 +22,9 @@ def slopes_and_points(source: Source):
     errata=Erratum(
         printed=r"Notice that for any $a \in (-1, 1)$ $\frac{\sigma(x) - a\sigma(-x)}{1 - a^2} = "
         r"\max\{0, x\}$",
-        right="The second unit has the factor +a. With −a the sum is (1 + a²)/(1 − a²) at x = 1, or "
-        "1/(1 − a²) if σ is ReLU; with −a it is the formula for the activation of slope −a.",
+        right="The second unit has the factor +a. With −a the sum is $(1 + a^2)/(1 - a^2)$ at $x "
+        r"= 1$, or $1/(1 - a^2)$ if $\sigma$ is ReLU; with −a it is the formula for the "
+        "activation of slope −a.",
         survives="Corollary 1. With +a, doubling the hidden widths turns a ReLU network into one of "
         "slope a: rank.leaky-representation.",
         weight="misprint",

@@ -138,27 +138,27 @@ def constants(source: Source):
     paper("rank", "proof of Thm 4.2"),
     instances=constants(),
     errata=Erratum(
-        printed="For any sufficiently large depth L [...] This new network represents the function "
-        "f + g and has parameter norm ||W_f||^2 + ||W_g||^2, which implies the bound "
-        "R(f + g; Omega, sigma_a, L) <= ||W_f||^2 + ||W_g||^2 = R(f; Omega, sigma_a, L) + "
-        "R(g; Omega, sigma_a, L)",
-        right="The last biases are added before they are squared, so the norm has the further term "
-        "2<b_{L,f}, b_{L,g}> (rank.sum-cost). For f = g = 1 on a domain with 0, R(1; L) = 1 and "
-        "R(2; L) = 3 at every depth L >= 2.",
-        survives="Theorem 4.2, as R(f + g; L) <= R(f; L) + R(g; L) + 1 at every depth L >= 2 "
-        "(rank.sum-cost-at-every-depth), where the constant 1 is the best one.",
+        printed=r"For any sufficiently large depth $L [\ldots]$ This new network represents the "
+        r"function $f + g$ and has parameter norm $\|W_f\|^2 + \|W_g\|^2$, which implies the "
+        r"bound $R(f + g; \Omega, \sigma_a, L) \le \|W_f\|^2 + \|W_g\|^2 = R(f; \Omega, \sigma_a, "
+        r"L) + R(g; \Omega, \sigma_a, L)$",
+        right=r"$\|W_f\|^2 + \|W_g\|^2 + 2\langle b_{L,f}, b_{L,g}\rangle$ is the norm: the last "
+        "biases are added before they are squared (rank.sum-cost). For $f = g = 1$ on a domain "
+        r"with 0, $R(1; L) = 1$ and $R(2; L) = 3$ at every depth $L \ge 2$.",
+        survives=r"Theorem 4.2, as $R(f + g; L) \le R(f; L) + R(g; L) + 1$ at every depth $L \ge "
+        "2$ (rank.sum-cost-at-every-depth), where the constant 1 is the best one.",
         weight="step",
     ),
-    result="stands: R(f + g; L) <= R(f; L) + R(g; L) + 1 for L >= 2, and the 1 disappears in the "
-    "limit (rank.sum-cost-at-every-depth)",
+    result=r"stands: $R(f + g; L) \le R(f; L) + R(g; L) + 1$ for $L \ge 2$, and the 1 disappears "
+    "in the limit (rank.sum-cost-at-every-depth)",
     readings={
-        "for large L only": "R(1; L) and R(2; L) are the same at every L >= 2 "
+        "for large $L$ only": r"$R(1; L)$ and $R(2; L)$ are the same at every $L \ge 2$ "
         "(docs/proofs/constants-at-every-depth.md), so the bound fails at every depth",
-        "the norm of the parallel network": "the further term is 2 > 0 for the cheapest networks "
-        "of f = g = 1, whose last bias is 1",
-        "a cost without biases": "then the norm is additive, but the parameters W of the paper are "
-        "all weight matrices and bias vectors, and the cost is their squared norm",
-        "another network for f + g": "no network of f + g = 2 costs less than 3",
+        "the norm of the parallel network": "the further term is $2 > 0$ for the cheapest "
+        "networks of $f = g = 1$, whose last bias is 1",
+        "a cost without biases": "then the norm is additive, but the parameters $W$ of the paper "
+        "are all weight matrices and bias vectors, and the cost is their squared norm",
+        "another network for $f + g$": "no network of $f + g = 2$ costs less than 3",
     },
     corrected_by="rank.sum-cost-at-every-depth",
     formula=r"R(f + g; \Omega, L) \le \|\theta_f\|^2 + \|\theta_g\|^2",

@@ -188,9 +188,9 @@ def test_loops_below_two(layers, a, *, witness=switching_loop):
     instances=lengths_and_slopes(),
     errata=Erratum(
         printed=r"we conjecture that $R_\infty(f; \Omega, \sigma_a) = \text{Rank}_{BN}(f; \Omega)$",
-        right="A conjecture in print, and not a result. It is false for the identity on three segments "
-        "that meet in one point: the bottleneck rank is 2, and the limiting cost is 3/∛4 for every "
-        "slope (rank.three-rays, rank.loops-below-two).",
+        right=r"$R_\infty(f; \Omega, \sigma_a) = 3/\sqrt[3]{4} < 2 = \text{Rank}_{BN}(f; \Omega)$ "
+        "for the identity on three segments that meet in one point, and for every slope "
+        "(rank.three-rays, rank.loops-below-two). It is a conjecture in print, and not a result.",
         survives="Theorem 1 stands, and the conjecture holds wherever the Jacobian rank is the "
         "bottleneck rank. Four rays or more cost less than 2, too. That the limit does not "
         "depend on the slope, which the remark draws from the conjecture, is true here.",
@@ -199,11 +199,11 @@ def test_loops_below_two(layers, a, *, witness=switching_loop):
     readings={
         "for ReLU, or for one slope": "the limit is 3/∛4 for every slope in (−1, 1)",
         "the limit is a lower or an upper limit": "it exists: both bounds are 3/∛4",
-        "Ω is a domain with interior": "f is the identity after a map of the plane onto the three "
-        "segments that keeps their points: its ranks and its limit are the same",
+        r"$\Omega$ is a domain with interior": "$f$ is the identity after a map of the plane onto the "
+        "three segments that keeps their points: its ranks and its limit are the same",
         "biases count": "they cost nothing in the limit (rank.repeated-loops)",
-        "for generic functions": "the inequality is strict, and f may be followed and preceded by "
-        "bijections",
+        "for generic functions": "the inequality is strict, and $f$ may be followed and preceded "
+        "by bijections",
     },
     corrected_by="rank.three-rays",
 )

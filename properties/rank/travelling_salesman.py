@@ -97,16 +97,17 @@ def closed(y):
     effort=0.6,
     errata=(
         Erratum(
-            printed="TSP(y_1, …, y_N), i.e. the length of the shortest path passing through every points "
-            "y_1, …, y_m […] operator norm at least TSM(y_1, …, y_N)/diam(x_1, …, x_N)",
-            right="y_N for y_m, and TSP for TSM.",
+            printed=r"$\operatorname{TSP}(y_1, \ldots, y_N)$, i.e. the length of the shortest "
+            "path passing through every points $y_1$, …, $y_m$ […] operator norm at least "
+            r"$\operatorname{TSM}(y_1, \ldots, y_N)/\operatorname{diam}(x_1, \ldots, x_N)$",
+            right=r"$y_N$ for $y_m$, and $\operatorname{TSP}$ for $\operatorname{TSM}$.",
             survives="Prop. 10.",
             weight="misprint",
             place="Prop. 10 and its proof",
         ),
         Erratum(
-            printed="the proof of Proposition 2 shows that rank 1 fitting functions have exploding gradient as "
-            "N → ∞",
+            printed="the proof of Proposition 2 shows that rank 1 fitting functions have "
+            r"exploding gradient as $N \to \infty$",
             right="The proof of Theorem 2. Proposition 2 constructs a fit of rank one, and says nothing of its "
             "gradient.",
             survives="Remark 5.",

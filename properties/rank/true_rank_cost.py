@@ -45,8 +45,10 @@ def by_depth(h, g, depth, lower):
     mutants={"weights that grow with the depth": {"witness": by_depth}},
     witness=identity_layers,
     errata=Erratum(
-        printed="networks of depth ⌈log_2 d_in + 1⌉ + 1 (resp. ⌈log_2 k + 1⌉ + 1) […] using Corollary 1",
-        right="⌈log_2(d_in + 1)⌉ + 1 and ⌈log_2(k + 1)⌉ + 1, as in Corollary 1.",
+        printed=r"networks of depth $\lceil \log_2 d_{in} + 1 \rceil + 1$ (resp. $\lceil \log_2 k "
+        r"+ 1 \rceil + 1$) […] using Corollary 1",
+        right=r"$\lceil \log_2(d_{in} + 1) \rceil + 1$ and $\lceil \log_2(k + 1) \rceil + 1$, as "
+        "in Corollary 1.",
         survives="Prop. 11, also with the printed depths: they are at least those of the corollary, which has "
         "a network of every larger depth.",
         weight="misprint",

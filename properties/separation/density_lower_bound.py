@@ -71,8 +71,10 @@ def points_too_far(source: Source):
         "separation.density-lower-bound-sharp has the constants",
     },
     errata=Erratum(
-        printed="“∫ f(x) dμ_d(x) ≥ (√d/(2eπ)) ∫_{−1/√d}^{1/√d} f(x) dx ≥ (1/(2eπ)) ∫_{−1}^1 f(t/√d) dt”",
-        right="For f ≥ 0, such as the square for which it is used; the second ≥ is an equation.",
+        printed=r"“$\int f(x) d\mu_d(x) \ge (\sqrt{d}/(2e\pi)) \int_{-1/\sqrt{d}}^{1/\sqrt{d}} "
+        r"f(x) dx \ge (1/(2e\pi)) \int_{-1}^1 f(t/\sqrt{d})\, dt$”",
+        right=r"For $f \ge 0$, such as the square for which it is used; the second ≥ is an "
+        "equation.",
         survives="All of it.",
     ),
 )

@@ -103,9 +103,10 @@ def with_large_weights(f, d, inner_cells, outer_cells, radius):
     },
     witness=depth_three,
     errata=Erratum(
-        printed="“W_1, W′_1 ∈ [−B, B]^{r×d}, W_2 ∈ [−B, B]^{r×r}, b_1, b_2 ∈ [−B, B]^r, b_3 ∈ [−B, B]”, for "
-        "the network w_3^T σ(W_2 σ(W_1 x + W′_1 x′ + b_1) + b_2) + b_3",
-        right="w_3 ∈ [−B, B]^r too, as w_2 on the slide before.",
+        printed=r"“$W_1$, $W'_1 \in [-B, B]^{r\times d}$, $W_2 \in [-B, B]^{r\times r}$, $b_1$, "
+        r"$b_2 \in [-B, B]^r$, $b_3 \in [-B, B]$”, for the network $w_3^T \sigma(W_2 \sigma(W_1 x "
+        "+ W'_1 x' + b_1) + b_2) + b_3$",
+        right=r"$w_3 \in [-B, B]^r$ too, as $w_2$ on the slide before.",
         survives="All of it: the weights of the construction are bounded, the last ones included.",
         place="slide: Depth-3 σ-network",
     ),

@@ -79,16 +79,18 @@ def without_the_factor_two(d, n, alpha, beta):
     witness=main_lower_bound,
     errata=(
         Erratum(
-            printed="‖F − Σ g_j‖² = ‖P_nF‖ (‖P_nF‖ − 2 Σ‖g_j‖/√N_{d,n})",
-            right="≥ in place of =, which the proof on the next slide gives; the conversion of the text at "
-            "hand may have made the one of the other. F = h_1 and g = L_1 ⊗ L_1 "
-            "in d = 3 have 0.845 on the left and −0.155 on the right.",
+            printed=r"$\|F - \sum g_j\|^2 = \|P_nF\| (\|P_nF\| - 2 \sum\|g_j\|/\sqrt{N_{d,n}})$",
+            right="≥ in place of =, which the proof on the next slide gives; the conversion of "
+            r"the text at hand may have made the one of the other. $F = h_1$ and $g = L_1 \otimes "
+            "L_1$ in $d = 3$ have 0.845 on the left and −0.155 on the right.",
             survives="The theorem as it is used: the conclusion needs the lower bound only.",
         ),
         Erratum(
-            printed="‖F − N_2‖² = Σ_{i≥0} ‖α_i h_i − Σ_j β_i^j L_i^{v_j} ⊗ L_i^{v′_j}‖²",
-            right="≥ in place of the first =. A separable function has coefficients β_{i,k} with i ≠ k "
-            "too, as two slides before; they are orthogonal to the rest and are dropped here.",
+            printed=r"$\|F - N_2\|^2 = \sum_{i\ge0} \|\alpha_i h_i - \sum_j \beta_i^j L_i^{v_j} "
+            r"\otimes L_i^{v'_j}\|^2$",
+            right="≥ in place of the first =. A separable function has coefficients "
+            r"$\beta_{i,k}$ with $i \ne k$ too, as two slides before; they are orthogonal to the "
+            "rest and are dropped here.",
             survives="The proof.",
             place="slide: Main result - proof",
         ),

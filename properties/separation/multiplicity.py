@@ -40,8 +40,8 @@ def quotient(d, n):
     tight=circles(),
     mutants={"without the second binomial": {"number": without_the_second_binomial}},
     errata=Erratum(
-        printed="N_{n,d} = C(d+n−1, d−1) − C(d+n−3, d−1)",
-        right="N_{d,n} on the left, as everywhere else: the dimension comes first.",
+        printed="$N_{n,d} = C(d+n-1, d-1) - C(d+n-3, d-1)$",
+        right="$N_{d,n}$ on the left, as everywhere else: the dimension comes first.",
         survives="All of it.",
     ),
     no_batch="an instance is two integers: a batch would hold copies of it",

@@ -47,9 +47,10 @@ def one_fifth(like):
     },
     witness=example_tail,
     errata=Erratum(
-        printed="P_nF ≥ 1/(5eπ)",
-        right="‖P_nF‖ ≥ 1/(5eπ), with bars that the conversion of the text at hand may have lost; it is "
-        "what the conclusion uses: 1/(50e²π²) is half of its square. Even ‖P_nF‖² is at least 2/5.",
+        printed=r"$P_nF \ge 1/(5e\pi)$",
+        right=r"$\|P_nF\| \ge 1/(5e\pi)$, with bars that the conversion of the text at hand may "
+        r"have lost; it is what the conclusion uses: $1/(50e^2\pi^2)$ is half of its square. Even "
+        r"$\|P_nF\|^2$ is at least 2/5.",
         survives="The conclusion.",
     ),
     no_batch="the basis has d² degrees, so an instance is one polynomial",

@@ -171,11 +171,12 @@ def with_nineteen(d, like):
     },
     witness=printed_norms,
     errata=Erratum(
-        printed="√N_{d,d²} / (20eπ 2^{2d}(1 + √(4d)) + 2^{d+1})",
-        right="The derivation subtracts 2^{d+1}, for the output bias, from √N_{d,d²}/(10eπ) in the numerator "
-        "of a fraction with the denominator 2·2^{2d}(1 + √(4d)). In the denominator it only makes the "
-        "width smaller, and the bias can be left out altogether.",
-        survives="The printed width holds as it stands, for ‖F − N‖ and for ‖F − N‖².",
+        printed=r"$\sqrt{N_{d,d^2}} / (20e\pi 2^{2d}(1 + \sqrt{4d}) + 2^{d+1})$",
+        right="The derivation subtracts $2^{d+1}$, for the output bias, from "
+        r"$\sqrt{N_{d,d^2}}/(10e\pi)$ in the numerator of a fraction with the denominator "
+        r"$2\cdot2^{2d}(1 + \sqrt{4d})$. In the denominator it only makes the width smaller, and "
+        "the bias can be left out altogether.",
+        survives=r"The printed width holds as it stands, for $\|F - N\|$ and for $\|F - N\|^2$.",
     ),
 )
 def test_printed_width(d, share, *, norms=printed_norms, times=1):

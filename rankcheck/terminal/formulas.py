@@ -101,6 +101,8 @@ def unicode(text: str) -> str:
     '‖θ‖²/L ≤ k + Σᵢ₌₁ⁿ sᵢ^(2/L) for x ∈ ℝᵏ'
     >>> unicode(r"$\begin{x}$, and 2 $")
     '$\\begin{x}$, and 2 $'
+    >>> unicode(r"$W_1 = \begin{pmatrix} 1 & e^2 \\ 0 & 1 \end{pmatrix}$")
+    'W₁ = (1, e²; 0, 1)'
     """
     return _FORMULA.sub(_written, text)
 
@@ -134,6 +136,8 @@ def _one(token: str, tokens: Iterator[str]) -> str:
     """What one token means, with its arguments."""
     if token == "{":
         return _all(tokens, "}")
+    if token == r"\begin":
+        return _matrix(_argument(tokens), tokens)
     if token in _FRACTIONS:
         above, below = _argument(tokens), _argument(tokens)
         above = f"({above})" if re.search(r"[ +\-/,]", _outside(above)) else above
@@ -165,6 +169,26 @@ def _one(token: str, tokens: Iterator[str]) -> str:
     if token.startswith("\\") or token in ("}", "&"):
         raise _Unknown
     return token
+
+
+def _matrix(name: str, tokens: Iterator[str]) -> str:
+    """The rows of a matrix behind one another."""
+    if name != "pmatrix":
+        raise _Unknown
+    rows = [[""]]
+    for token in tokens:
+        if token == r"\end":
+            _argument(tokens)
+            return "(" + "; ".join(", ".join(map(str.strip, row)) for row in rows) + ")"
+        if token == "&":
+            rows[-1].append("")
+        elif token == r"\\":
+            rows.append([""])
+        elif token in ("^", "_"):
+            rows[-1][-1] = rows[-1][-1].rstrip() + _script(token, _argument(tokens))
+        else:
+            rows[-1][-1] += _one(token, tokens)
+    raise _Unknown
 
 
 def _argument(tokens: Iterator[str]) -> str:
