@@ -13,7 +13,9 @@ from rankcheck.errors import InputError
 
 __all__ = [
     "GENERATOR",
+    "LEFT",
     "check_writable",
+    "make_folder",
     "naming",
     "write_bytes",
     "write_json",
@@ -21,12 +23,29 @@ __all__ = [
     "write_text",
 ]
 
+#: Where runs leave what is not kept beside a claim.
+LEFT = Path(".rankcheck")
+#: What makes git pass over that folder.
+_IGNORED = "# Made by rankcheck; what is in this folder is of one machine.\n*\n"
 #: The longest list that is written on one line.
 WIDTH = 200
 
 
 #: Stands near the beginning of every page that rankcheck writes.
 GENERATOR = '<meta name="generator" content="rankcheck">'
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those that it is in; a new `LEFT` among them is passed over by git.
+
+    Raises:
+        OSError: if one cannot be made.
+    """
+    left = next((one for one in (path, *path.parents) if one.name == LEFT.name), None)
+    new = left is not None and not left.exists()
+    path.mkdir(parents=True, exist_ok=True)
+    if left is not None and new:
+        write_text(left / ".gitignore", _IGNORED)
 
 
 def check_writable(

@@ -102,3 +102,19 @@ def test_what_is_to_last_is_on_the_disk_before_it_has_its_name(tmp_path, monkeyp
     files.write_json(path, {"a": 2}, sync=True)
     assert [text.split() for text in seen] == [["{", '"a":', "1", "}"]]
     assert "2" in path.read_text()
+
+
+def test_git_passes_over_what_runs_leave(tmp_path, monkeypatch):
+    """The folder has a .gitignore from the beginning; one of somebody else is not touched."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine", "mine/.rankcheck", "mine/.rankcheck/records"):
+        files.make_folder(tmp_path / name)
+        files.make_folder(tmp_path / name)
+    assert [path.name for path in tmp_path.rglob(".gitignore")] == [".gitignore"]
+    ignored = tmp_path / "mine" / ".rankcheck" / ".gitignore"
+    assert ignored.read_text().splitlines()[-1] == "*"
+    ignored.unlink()
+    files.make_folder(ignored.parent / "proofs")
+    assert not ignored.exists()
+    files.make_folder(files.LEFT)
+    assert (files.LEFT / ".gitignore").is_file()

@@ -16,13 +16,10 @@ from typing import Any, Protocol
 
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.errors import InputError
-from rankcheck.files import write_json
+from rankcheck.files import make_folder, write_json
 from rankcheck.stored import StoredError, build, read_json, shown
 
-__all__ = ["LEFT", "Form", "Named", "digest"]
-
-#: Where a run leaves what is not kept beside a claim.
-LEFT = Path(".rankcheck")
+__all__ = ["Form", "Named", "digest"]
 
 
 class Named(Protocol):
@@ -86,7 +83,7 @@ class Form:
         Raises:
             OSError: if the file cannot be written.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         data = {**fields, "sha256": digest(fields)}
         write_json(path, data, follow=False, dense=self.dense)
 

@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -56,7 +57,20 @@ class Parser(argparse.ArgumentParser):
         for one in args:  # Python takes the value `--` as none, and hands on an empty list
             if one.startswith("--") and one.endswith("=--"):
                 self.error(f"argument {one.removesuffix('=--')}: expected a value, received --")
-        return super().parse_known_args(args, namespace)
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._subparsers is None:  # of a command; its options are known here
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
+        return namespace, unknown
+
+    def _meant(self, unknown: Sequence[str]) -> str:
+        """The option that the first unknown one resembles, as a question."""
+        names = [one.partition("=")[0] for one in unknown if one.startswith("--")]
+        near = [close for one in names for close in get_close_matches(one, self._options, 1)]
+        return f"; did you mean {near[0]}?" if near else ""
+
+    @property
+    def _options(self) -> list[str]:
+        return [name for action in self._actions for name in action.option_strings]
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message} (see {self.prog} --help)")

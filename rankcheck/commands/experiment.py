@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankcheck.commands.arguments import add_workers
 from rankcheck.errors import InputError
-from rankcheck.experiments.base import SCALES
+from rankcheck.experiments.base import RECORDED_SCALE, SCALES
 from rankcheck.experiments.known import NAMES, experiment
+from rankcheck.files import LEFT
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, readable, say, width_of
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 HELP = "train the networks behind a figure, and measure them"
 #: Where experiments are kept, a folder for each name, scale and seed.
-FOLDER = Path(".rankcheck") / "experiments"
+FOLDER = LEFT / "experiments"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -193,5 +194,5 @@ def _costs(name: str) -> dict[str, str]:
         costs[scale] = f"{networks} networks in {len(parts)} parts"
     if (RECORDED / f"{name}.json").exists():
         seconds = recorded(name).seconds
-        costs["small"] += f", {duration(seconds)} of processor time when it was recorded"
+        costs[RECORDED_SCALE] += f", {duration(seconds)} of processor time when it was recorded"
     return costs

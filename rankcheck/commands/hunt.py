@@ -38,6 +38,7 @@ from rankcheck.commands.arguments import (
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
+from rankcheck.files import LEFT
 from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import exits, hunting
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 HELP = "look for a counterexample to a claim"
 SCHEMA = 2
-#: Where certificates and journals are left.
-FOLDER = Path(".rankcheck")
 CODES = {
     "survived": Exit.EXPECTED,
     "refuted": Exit.REFUTED,
@@ -87,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_json(parser, "the result")
     parser.add_argument(
-        "--journal", metavar="FILE", help=f"finished shards (default {FOLDER}/ID.hunt.jsonl)"
+        "--journal", metavar="FILE", help=f"finished shards (default {LEFT}/ID.hunt.jsonl)"
     )
     parser.add_argument("--resume", action="store_true", help="continue the journal")
 
@@ -254,7 +253,7 @@ class _Ask:
             name: getattr(args, name)
             for name in ("budget", "seed", "workers", "executor", "device", "scope", "control")
         }
-        settings |= {"journal": journal, "folder": FOLDER, "shrink": args.shrink}
+        settings |= {"journal": journal, "folder": LEFT, "shrink": args.shrink}
         settings["limit"] = None if self.limit is None else self.limit / 3
         whole = self.limit and args.budget + settings["shrink"] + self.limit
         try:
@@ -305,15 +304,15 @@ def _has_shards(journal: Path) -> bool:
 
 def _journal(entry: Entry, args: argparse.Namespace) -> Path:
     """The path of the journal: an existing file with --resume, a new one without."""
-    path = FOLDER / f"{entry.id}.hunt.jsonl" if args.journal is None else Path(args.journal)
+    path = LEFT / f"{entry.id}.hunt.jsonl" if args.journal is None else Path(args.journal)
     if args.resume:
         if not path.exists():
             raise InputError(
                 f"the journal {path} does not exist; --resume continues an existing one"
             )
     elif args.journal is None:
-        if FOLDER.exists() and not FOLDER.is_dir():
-            raise InputError(f"{FOLDER} is a file; certificates and journals are left in a folder")
+        if LEFT.exists() and not LEFT.is_dir():
+            raise InputError(f"{LEFT} is a file; certificates and journals are left in a folder")
         from rankcheck.hunt.journal import set_aside
 
         aside = set_aside(path)

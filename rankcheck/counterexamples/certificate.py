@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.kept import LEFT, Form
+from rankcheck.catalogue.kept import Form
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.facts import check_id
@@ -23,6 +23,7 @@ from rankcheck.counterexamples.describe import describe_exact, rounded_down
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
 from rankcheck.errors import InputError
+from rankcheck.files import LEFT
 from rankcheck.instances.choices import write_choices
 from rankcheck.text import ball_text
 from rankcheck.versions import versions

@@ -19,7 +19,6 @@ from flint import arb
 from rankcheck import balls
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry, shown_path
-from rankcheck.catalogue.kept import LEFT
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.claim import Claim
@@ -28,6 +27,7 @@ from rankcheck.counterexamples.describe import describe_exact, selector
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
 from rankcheck.errors import short_of_memory
+from rankcheck.files import LEFT
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
 from rankcheck.stored import shown

@@ -17,10 +17,21 @@ if TYPE_CHECKING:
     from rankcheck.experiments.stack import Stack
     from rankcheck.experiments.training import History, Schedule
 
-__all__ = ["SCALES", "Experiment", "Finding", "Part", "Place", "Progress", "Scale"]
+__all__ = [
+    "RECORDED_SCALE",
+    "SCALES",
+    "Experiment",
+    "Finding",
+    "Part",
+    "Place",
+    "Progress",
+    "Scale",
+]
 
 Scale = Literal["tiny", "small", "paper"]
 SCALES: tuple[Scale, ...] = ("tiny", "small", "paper")
+#: The scale of the records, of which the pages and the claims speak.
+RECORDED_SCALE: Scale = "small"
 #: Called with the share of a part that is done, in [0, 1], and a few words.
 Progress: TypeAlias = Callable[[float, str], None]
 
@@ -125,8 +136,8 @@ class Experiment(ABC):
         """What is trained. Seeds of runs derive from `seed`; another one shares none of them."""
 
     def pilot_seeds(self) -> tuple[int, ...]:
-        """The seeds of the runs of the pilots, at scale `small`."""
-        parts = [part for seed in range(self.pilots) for part in self.parts("small", seed)]
+        """The seeds of the runs of the pilots, at the scale of the record."""
+        parts = [part for seed in range(self.pilots) for part in self.parts(RECORDED_SCALE, seed)]
         return tuple(sorted({seed for part in parts for seed in part.seeds}))
 
     @abstractmethod

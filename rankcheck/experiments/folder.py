@@ -88,7 +88,8 @@ class Folder:
     def __init__(self, path: Path, head: Head, *, anew: bool = False) -> None:
         self.path, self.head = path, head
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            files.make_folder(path.parent)
+            path.mkdir(exist_ok=True)
             inside = [path, *path.rglob("*")] if anew else path.rglob("*")
             if links := [each for each in inside if each.is_symlink()]:
                 raise InputError(f"{links[0]} is a link; nothing is written or deleted behind it")
@@ -207,7 +208,7 @@ class Folder:
             return
         name = next((each for each in own if stored.get(each) != own[each]), "schema")
         raise InputError(
-            f"{self.path} is of another run: its {name} is {shown(stored.get(name))}, not "
+            f"{self.path} is of another run, with the {name} {shown(stored.get(name))}, not "
             f"{shown(own.get(name))}; {self._rule}"
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import ClaimFalse
+from rankcheck.files import LEFT
 from rankcheck.hunt.result import Hunt
 from rankcheck.hunt.run import hunt
 from rankcheck.verification.ledger import Row
@@ -21,7 +22,7 @@ VERDICTS: dict[str, Verdict] = {
 }
 
 
-def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".rankcheck")) -> Row:
+def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = LEFT) -> Row:
     """Hunt a conjecture; returns its row of the ledger if it survives.
 
     Args:

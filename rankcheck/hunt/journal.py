@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rankcheck.files import make_folder
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.stored import StoredError, build, parse, shown
@@ -73,7 +74,7 @@ class Journal:
         self._outcomes: dict[str, Outcome] = {}
         self._head = {"journal": SCHEMA, **head}
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._file = path.open("a+b")
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             raise _unusable(path, error) from error

@@ -12,6 +12,7 @@ import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.shrinking import BUDGET
+from rankcheck.files import LEFT
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
@@ -53,7 +54,7 @@ class Settings:
     journal: Path | str | None = None
     rounds: int | None = None
     strategies: Sequence[Strategy] = STANDARD
-    folder: Path | str = Path(".rankcheck")
+    folder: Path | str = LEFT
     shrink: float = BUDGET
     scope: int | None = None
     limit: float | None = 10.0

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.kept import LEFT, Form, Named
+from rankcheck.catalogue.kept import Form, Named
 from rankcheck.claims.facts import check_id
 from rankcheck.claims.proved import METHODS, Proved
 from rankcheck.errors import InputError
+from rankcheck.files import LEFT
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.result import Outcome, Result, weight
 from rankcheck.prove.sentences import boxes_of, controls, open_mutants, sentence

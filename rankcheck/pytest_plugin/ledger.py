@@ -6,6 +6,7 @@ In GitHub Actions the claims that are not as expected are annotated, and the job
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Generator
 from typing import Any
@@ -101,7 +102,8 @@ class LedgerHooks:
             return
         terminalreporter.section("rankcheck ledger")
         if terminalreporter.verbosity >= 0:
-            heading, *lines = table.lines(rows)
+            width = shutil.get_terminal_size().columns if terminalreporter.isatty else None
+            heading, *lines = table.lines(rows, width)
             terminalreporter.write_line(heading, bold=True)
             for row, line in zip(rows, lines, strict=True):
                 terminalreporter.write_line(line, red=not row.expected)

@@ -15,11 +15,12 @@ from decimal import ROUND_DOWN, Context, Decimal
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.kept import LEFT, Form, Named
+from rankcheck.catalogue.kept import Form, Named
 from rankcheck.claims.facts import check_id
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.errors import InputError
+from rankcheck.files import LEFT
 from rankcheck.stored import shown
 
 __all__ = ["GROUPS", "Group", "Held", "RecordError", "Records", "RelationRecord", "left_path"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck.errors import InputError
+from rankcheck.files import LEFT
 from rankcheck.hunt.settings import check_device, check_ends
 
 __all__ = ["Settings"]
@@ -47,7 +48,7 @@ class Settings:
     device: str = "cpu"
     tasks: int | None = None
     shrink: float = 2.0
-    folder: Path = Path(".rankcheck")
+    folder: Path = LEFT
     resume: bool = True
     grace: float = 10.0
 

@@ -6,8 +6,8 @@ import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from rankcheck.experiments.base import Experiment, Finding, Part
-from rankcheck.experiments.pages import page
+from rankcheck.experiments.base import RECORDED_SCALE, Experiment, Finding, Part
+from rankcheck.experiments.pages import Page, page
 from rankcheck.experiments.result import Result
 from rankcheck.terminal.display import Display, grid
 from rankcheck.terminal.plain import WIDTH, printable, wrapped
@@ -108,17 +108,22 @@ def lines(
     width: int = WIDTH,
     written: Callable[[str], str] = printable,
 ) -> list[str]:
-    """The result as lines: the question, the quantities beside the printed ones, the differences.
+    """The result as lines: what it is of, the differences, the quantities beside the printed ones.
+
+    The title, the question and the differences of its page speak of the recorded scale, the title
+    of the recorded result; elsewhere they are left out. What is found comes last.
 
     Args:
         width: of a line, in characters; at least 30, and at most `WIDTH`.
         written: how a text with formulas is written.
     """
     width = min(max(width, 30), WIDTH)
-    prose = page(made.name)
+    as_recorded = result.scale == RECORDED_SCALE
+    prose = page(made.name) if as_recorded else Page()
+    same = as_recorded and result.seed == made.pilots
     paragraphs = [
-        f"{made.name}: {written(made.title)}",
-        written(made.place),
+        f"{made.name}: {written(made.title if same else made.place)}",
+        *[written(made.place)] * same,
         f"scale {result.scale}, seed {result.seed}, {result.device}: {len(result.runs)} networks, "
         f"{duration(result.seconds)} of processor time, {result.made}",
     ]
@@ -127,18 +132,19 @@ def lines(
             f"seed {result.seed} is a pilot: settings and thresholds were fixed on its runs, and "
             "no claim is tested on them"
         )
-    if result.scale == "tiny":
-        paragraphs.append("scale tiny shows that everything runs; it trains too little to say more")
     block = [line for text in paragraphs for line in wrapped(text, width)]
     if prose.question:
         question = " ".join(prose.question.strip().split("\n\n")[0].split())
         block += ["", *wrapped(written(question), width, "")]
-    if findings:
-        block += ["", *_findings(findings, width, written)]
     if prose.differences:
         block += ["", *wrapped("differences from the document's experiment:", width)]
         for one in prose.differences.strip().splitlines():
             block += wrapped(written(one), width)
+    if findings:
+        block += ["", *_findings(findings, width, written, compared=result.scale != "tiny")]
+    if result.scale == "tiny":
+        text = "scale tiny shows that everything runs; it trains too little to agree with anything"
+        block += ["", *wrapped(text, width)]
     block += ["", *wrapped(result.theorems, width)]
     for run in result.runs:
         if run.audit is not None and run.audit.failing:
@@ -182,17 +188,23 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def _findings(findings: Sequence[Finding], width: int, written: Callable[[str], str]) -> list[str]:
-    """The quantities beside the printed ones, in columns."""
+def _findings(
+    findings: Sequence[Finding], width: int, written: Callable[[str], str], *, compared: bool
+) -> list[str]:
+    """The quantities beside the printed ones, in columns.
+
+    Args:
+        compared: whether it is said which of them agree.
+    """
     from rich.console import Console
     from rich.text import Text
 
     table = grid()
-    for heading in _HEADINGS:
+    for heading in _HEADINGS[: None if compared else -1]:
         table.add_column(heading, overflow="fold")
     for each in findings:
         texts = (written(each.quantity), written(each.printed), written(each.ours))
-        cells = (*(printable(text) for text in texts), _AGREES[each.agrees])
+        cells = [*map(printable, texts), *[_AGREES[each.agrees]] * compared]
         table.add_row(*map(Text, cells))
     console = Console(width=width, file=io.StringIO(), color_system=None, legacy_windows=False)
     with console.capture() as captured:

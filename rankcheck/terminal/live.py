@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "rows_table"]
 
-#: The columns that a narrow terminal does without, the first one first.
+#: Where rows come and go: the columns that a narrow terminal does without, the first one first,
+#: and the least widths of the columns, so that no column comes and goes.
 _SPARED = ("proved", "scope", "killed", "best", "tried", "kind", "sec")
-#: Where rows come and go: the least widths of the columns, so that no column comes and goes, and
-#: to how many characters an id may be cut before a column is left out.
 _USUAL = {"kind": 12, "verdict": 9, "scope": 7, "tried": 5, "best": 7, "killed": 5, "sec": 5}
-_LEAST = 36
 
 
 class Progress(Display):
@@ -131,8 +129,8 @@ def rows_table(
     left = table.empty([cells for cells, _ in rows])
     widths = {column[0]: max(map(len, column)) for column in columns if column[0] not in left}
     needed = {name: max(widths[name], _USUAL.get(name, 0)) for name in widths} if live else widths
-    ids = {"claim": min(needed["claim"], _LEAST)} if live else {}
-    names = fitting(needed | ids, _SPARED, width, 1)
+    ids = {"claim": min(needed["claim"], table.LEAST)}
+    names = fitting(needed | ids, _SPARED if live else table.SPARED, width, 1)
     others = sum(1 + widths[name] for name in names[1:])
     shown = grid(gap=1, caption_justify="left")
     for name in names:

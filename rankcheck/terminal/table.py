@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.records.file import short
+from rankcheck.terminal.plain import fitting
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import ExperimentFacts, RelationFacts, Row
 
 __all__ = [
     "HEADINGS",
+    "LEAST",
     "SELDOM",
+    "SPARED",
     "cells",
     "count",
     "empty",
@@ -39,6 +42,10 @@ HEADINGS = {
 }
 #: Columns that are left out where no row has anything there.
 SELDOM = ("proved",)
+#: The columns that a narrow terminal does without, the first one first.
+SPARED = ("kind", "sec", "tried", "proved", "scope", "killed", "best")
+#: To how many characters an id may be cut before a column is left out.
+LEAST = 36
 #: Packages whose versions are named beside the runs of an experiment.
 _NAMED = ("torch", "numpy")
 
@@ -79,13 +86,24 @@ def count(number: int) -> str:
     return f"{number / 1e6:.3g}M"
 
 
-def lines(rows: Iterable[Row]) -> list[str]:
-    """The table as lines of text: its headings, then the rows sorted by id."""
+def lines(rows: Iterable[Row], width: int | None = None) -> list[str]:
+    """The table as lines of text: its headings, then the rows sorted by id.
+
+    Args:
+        width: how many characters fit in a line; then columns are left out, and an id that is too
+            long goes on below its row. None for any number.
+    """
     ordered = [cells(row) for row in sorted(rows, key=lambda row: row.id)]
     left = empty(ordered)
     table = [tuple(HEADINGS), *ordered]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [_line(line, widths, left).rstrip() for line in table]
+    columns = zip(HEADINGS, zip(*table, strict=True), strict=True)
+    widths = {name: max(map(len, column)) for name, column in columns if name not in left}
+    if width is not None:
+        names = fitting(widths | {"claim": min(widths["claim"], LEAST)}, SPARED, width, 1)
+        others = sum(1 + widths[name] for name in names[1:])
+        widths = {name: widths[name] for name in names}
+        widths["claim"] = min(widths["claim"], max(8, width - others))
+    return [_line(dict(zip(HEADINGS, line, strict=True)), widths) for line in table]
 
 
 def empty(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -94,12 +112,13 @@ def empty(rows: Sequence[Sequence[str]]) -> list[str]:
     return [name for name in SELDOM if not any(row[places[name]] for row in rows)]
 
 
-def _line(line: Sequence[str], widths: Sequence[int], left: Sequence[str]) -> str:
-    return " ".join(
-        f"{cell:{side}{width}}"
-        for cell, (name, side), width in zip(line, HEADINGS.items(), widths, strict=True)
-        if name not in left
-    )
+def _line(line: Mapping[str, str], widths: Mapping[str, int]) -> str:
+    """A row in columns of these widths; what its id has more stands in a line below."""
+    parts = {name: f"{line[name]:{HEADINGS[name]}{width}}" for name, width in widths.items()}
+    size = widths["claim"]
+    more = [line["claim"][at : at + size] for at in range(size, len(line["claim"]), size)]
+    first = " ".join([line["claim"][:size].ljust(size), *list(parts.values())[1:]])
+    return "\n".join([first.rstrip(), *more])
 
 
 def sentence(row: Row) -> str:

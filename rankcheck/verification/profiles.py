@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rankcheck.errors import InputError
+from rankcheck.files import LEFT
 from rankcheck.verification.counts import Counts
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Settings:
 
     profile: Profile = PROFILES["quick"]
     seed: int = 0
-    folder: Path = Path(".rankcheck")
+    folder: Path = LEFT
     shrink: float = 5.0
     hunter: Callable[[Claim, int], Hunted] | None = None
     prover: Callable[[Claim], tuple[Proved | None, tuple[str, ...]]] | None = None

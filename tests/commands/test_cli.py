@@ -67,6 +67,7 @@ def test_a_refuted_conjecture_exits_1_with_its_certificate(mine, command, tmp_pa
     assert (code, err) == (1, "")
     assert "t.small is false: lhs" in out
     assert "rankcheck replay .rankcheck/t.small.json" in out
+    assert Path(".rankcheck/.gitignore").is_file()
     [row] = read_ledger(tmp_path / "ledger.json").rows
     assert (row.verdict, row.expected) == ("refuted", False)
     code, out, err = command("replay", ".rankcheck/t.small.json")
@@ -342,6 +343,10 @@ def test_the_ledger_is_written_whole(mine, command, tmp_path):
         ("replay nope.json", "nope.json"),
         ("replay empty.py", "empty.py"),
         ("hunt mine.py --workers 2 --executor nope", "--workers"),
+        ("hunt mine.py --budgt 5", "--budgt 5; did you mean --budget? (see rankcheck hunt --help)"),
+        ("verify --sed=5 mine.py", "did you mean --seed?"),
+        ("experiment --scle tiny", "did you mean --scale?"),
+        ("list --frobnicate", "--frobnicate (see rankcheck list --help)"),
         ("frobnicate", "'frobnicate'"),
         ("", "COMMAND"),
     ],

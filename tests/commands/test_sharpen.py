@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.catalogue.kept import LEFT
+from rankcheck.files import LEFT
 from tests.claim_text import HEAD, claim
 
 CLAIMS = (

@@ -109,7 +109,7 @@ def test_the_folder_of_another_run_is_refused(tmp_path, monkeypatch, changed, op
         monkeypatch.setattr(folder_, f"_{changed}", lambda: {"torch": "1"})
     monkeypatch.setattr(Toy, "run", never)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
-    with pytest.raises(InputError, match=f"is of another run: its {changed} is "):
+    with pytest.raises(InputError, match=f"is of another run, with the {changed} "):
         run_experiment(NAME, **({"scale": "tiny", "folder": tmp_path} | options))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
 

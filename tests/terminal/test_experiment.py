@@ -110,30 +110,52 @@ def made(failing=False):
     return Result("toy.line", "small", 3, "", "cpu", {}, 3725.0, "2026-01-02", tuple(runs))
 
 
-def test_the_result_beside_the_printed_one():
-    found = lines(Toy(), made(), FINDINGS)
-    assert found[:6] == [
+@pytest.fixture
+def toy():
+    """The experiment of the tests, whose record has the seed of `made`."""
+    toy = Toy()
+    toy.pilots = 3
+    return toy
+
+
+def test_the_result_beside_the_printed_one(toy):
+    found = lines(toy, made(), FINDINGS)
+    assert found[:9] == [
         "toy.line: Networks learn $x \\mapsto -x$",
         "nowhere in print",
         "scale small, seed 3, cpu: 3 networks, 1 h 2 min of processor time, 2026-01-02",
         "",
         "Can a *line* be learnt?",
         "",
+        "differences from the document's experiment:",
+        "- There is no document.",
+        "",
     ]
-    assert [line.split() for line in found[6:8]] == [
+    assert [line.split() for line in found[9:11]] == [
         ["quantity", "printed", "here", "agrees"],
         ["limit", "$a$", "of", "$a", "+", "b/L$", "$2$", "1.98", "to", "2.04", "yes"],
     ]
-    differences = "differences from the document's experiment:"
-    assert found[-4:-1] == [differences, "- There is no document.", ""]
     assert "6 hold where they apply" in found[-1]
     assert not any("is a pilot" in line for line in found)
-    toy = Toy()
-    toy.pilots = 4
-    assert any("seed 3 is a pilot" in line for line in lines(toy, made(), []))
-    tiny = lines(Toy(), replace(made(), scale="tiny"), [])
-    assert any("trains too little" in line for line in tiny)
-    assert not any(line.startswith("quantity") for line in tiny)
+    assert not any(line.startswith("quantity") for line in lines(toy, made(), []))
+
+
+def test_what_is_true_of_the_recorded_result_is_said_of_no_other(toy):
+    """Titles, questions and differences have its steps, its depths, its outcome."""
+    other = lines(toy, replace(made(), seed=4), FINDINGS)
+    assert "Networks learn" not in other[0]
+    assert "Can a *line* be learnt?" in other
+    pilot = lines(toy, replace(made(), seed=2), FINDINGS)
+    assert any("seed 2 is a pilot" in line for line in pilot)
+    for scale in ("tiny", "paper"):
+        found = lines(toy, replace(made(), scale=scale), FINDINGS)
+        assert found[0] == "toy.line: nowhere in print"
+        assert found[2:4] == ["", found[3]]
+        assert found[3].split()[:3] == ["quantity", "printed", "here"]
+        assert ("agrees" in found[3]) == (scale == "paper")
+        assert any("trains too little" in line for line in found) == (scale == "tiny")
+        text = " ".join(found)
+        assert not any(each in text for each in ("Networks learn", "line* be", "no document"))
 
 
 @pytest.mark.parametrize("width", [1, 30, 72, 300])

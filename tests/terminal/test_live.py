@@ -10,7 +10,7 @@ from rich.console import Console
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.parallel import Done, Started, Told
-from rankcheck.terminal import display
+from rankcheck.terminal import display, table
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.live import Progress
 
@@ -133,3 +133,23 @@ def test_now_and_then_a_line_where_nothing_is_live(terminal, monkeypatch):
     assert stream.getvalue() == "in time\n"
     Display(terminal).now_and_then(lambda: "on a terminal")
     assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("columns", [80, 70])
+def test_the_last_table_of_a_narrow_terminal_keeps_what_was_found(
+    row, terminal, monkeypatch, columns
+):
+    """An id goes on in a line below, and the kind and the seconds go before scope and best."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = Progress(terminal, 1)
+    with shown:
+        shown(Done(ENTRY, row(7)))
+    screens = [plain(terminal.getvalue()).splitlines()[-3:]]
+    screens.append("\n".join(table.lines([row(7)], columns)).splitlines())
+    for heading, first, second in screens:
+        assert heading.split()[:3] == ["claim", "verdict", "scope"]
+        assert {"best", "killed"} <= set(heading.split())
+        assert ("tried" in heading) == (columns == 80)
+        assert re.search(r" undecided +99999≤8 .*0\.8765 +12/12", first)
+        assert max(map(len, (heading, first))) <= columns
+        assert first.split()[0] + second.strip() == row(7).id

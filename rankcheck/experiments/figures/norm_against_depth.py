@@ -206,7 +206,9 @@ class NormAgainstDepth(Experiment):
                     f"rank {rank}: {_several(one.slope for one in plateaus if one.rank == rank)}"
                     for rank in sorted({one.rank for one in plateaus})
                 )
-                + f"; nearest to the rank in {sum(near)} of {len(near)}",
+                + f"; nearest to the rank in {sum(near)} of {len(near)}"
+                if plateaus
+                else "no such range",
                 bool(near) and all(near),
             ),
             Finding(
