@@ -45,19 +45,19 @@ def test_a_better_instance_is_kept(run):
     code, out, err = run("record", CLAIM, "--instance", "[4]")
     assert (code, err) == (0, "")
     assert out == "relation 1: 0.23529… (new), on x = 4\nrecords: records/t.bump.json\n"
-    code, out, _ = run("record", CLAIM, "--instance", "[2]")
-    assert (code, out.splitlines()[0]) == (0, "relation 1: 0.4 (was 0.23529…), on x = 2")
-    before = STORED.read_text()
     code, out, _ = run("record", CLAIM, "--instance", "[3]")
+    assert (code, out.splitlines()[0]) == (0, "relation 1: 0.3 (was 0.23529…), on x = 3")
+    before = STORED.read_text()
+    code, out, _ = run("record", CLAIM, "--instance", "[4]")
     assert (code, STORED.read_text()) == (1, before)
     assert out == (
         "nothing is kept, for nothing is better than what is on record: "
-        "relation 1 has lhs / rhs 0.3 (0.4 on record)\n"
+        "relation 1 has lhs / rhs 0.2352941176 (0.3 on record)\n"
     )
     code, out, _ = run("verify", CLAIM, "--workers", 1)
     assert (code, "`rankcheck record mine.py::test_bump --instance .rankcheck/rec" in out) == (1, 1)
     code, out, _ = run("record", CLAIM, "--instance", ".rankcheck/records/t.bump.json")
-    assert (code, out.splitlines()[0]) == (0, "relation 1: 0.5 (was 0.4), on x = 1")
+    assert (code, out.splitlines()[0]) == (0, "relation 1: 0.5 (was 0.3), on x = 1")
     assert run("verify", CLAIM, "--workers", 1)[0] == 0
     assert "not sharp: a factor of two (record 0.5)" in run("show", CLAIM)[1]
 
