@@ -134,6 +134,20 @@ def test_the_changelog_and_the_citation_name_this_version():
     assert f"date-released: {date}\n" in citation
 
 
+def test_the_changelog_names_claims_that_are_there_and_such_as_are_gone():
+    """An id that is gone is found by a search for it, and is no other claim now."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    there = {entry.id for entry in project()}
+    documents = "|".join(sorted({id_.partition(".")[0] for id_ in there}))
+    named = re.compile(rf"`((?:{documents})\.[a-z0-9-]+)`")
+    gone, kept = set(), set()
+    for item in re.split(r"^- |^#", changelog, flags=re.MULTILINE):
+        (gone if item.startswith("**Gone**") else kept).update(named.findall(item))
+    assert len(gone) > 20
+    assert kept <= there
+    assert not gone & there
+
+
 def test_what_is_written_names_the_version_that_runs(monkeypatch):
     """Not the one of the day on which pip installed the checkout."""
     monkeypatch.setattr(metadata, "version", lambda name: f"{name} of another day")
