@@ -140,7 +140,8 @@ def test_the_changelog_names_claims_that_are_there_and_such_as_are_gone():
     there = {entry.id for entry in project()}
     documents = "|".join(sorted({id_.partition(".")[0] for id_ in there}))
     named = re.compile(rf"`((?:{documents})\.[a-z0-9-]+)`")
-    gone, kept = set(), set()
+    gone: set[str] = set()
+    kept: set[str] = set()
     for item in re.split(r"^- |^#", changelog, flags=re.MULTILINE):
         (gone if item.startswith("**Gone**") else kept).update(named.findall(item))
     assert len(gone) > 20
