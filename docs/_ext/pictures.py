@@ -75,7 +75,7 @@ MINE = "mine.ten-percent-better"
 #: The characters of a line of the terminal.
 COLUMNS = 98
 #: The size of the counterexample; a test in a browser checks that it fits.
-WIDTH, HEIGHT = 850, 710
+WIDTH, HEIGHT = 850, 980
 
 _FOLDER = Path(__file__).parents[1]
 _FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono'"
@@ -84,7 +84,7 @@ _XHTML, _MATHML = "http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/M
 _STYLE = """
 body { margin: 0; padding: 0; max-width: none; background: none; }
 .claim { margin: 1px; content-visibility: visible; }
-.self, .commands, .readings, h4:has(+ .readings) { display: none; }
+.self, .commands, .readings, .steps, .object, h4:has(+ .readings) { display: none; }
 """
 
 
@@ -137,6 +137,7 @@ def counterexample(row: Row, entry: Entry) -> str:
     [style] = re.findall(r"<style>(.*?)</style>", claim_page([(row, entry)]), re.DOTALL)
     [article] = re.findall(r"<article.*</article>", fragment([row]), re.DOTALL)
     article = article.replace("<math", f'<math xmlns="{_MATHML}"')
+    article = article.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
         f'height="{HEIGHT}">\n<style>{style}{_STYLE}</style>\n'

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from rankcheck.claims.sides import Side
 from rankcheck.claims.signs import RelationKind
 from rankcheck.stored import build
 
@@ -20,6 +21,8 @@ class Sides:
         label: which of several relations fails.
         lhs, rhs: both sides: a rational exactly, or a ball as `[midpoint +/- radius]`.
         excess: how much it fails by, rounded down.
+        named: what both sides are called, the left one first; empty if that is not known. It is
+            not in certificates.
     """
 
     label: str
@@ -27,6 +30,7 @@ class Sides:
     lhs: str
     rhs: str
     excess: str
+    named: tuple[Side, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,6 @@ class Counterexample(Sides):
     steps: tuple[Step, ...] = ()
 
     @classmethod
-    def of(cls, section: Mapping[str, Any], steps: tuple[Step, ...] = ()) -> Counterexample:
-        """From the section of a certificate, and what leads to its sides."""
-        return replace(build(cls, section, foreign=True), steps=steps)
+    def of(cls, section: Mapping[str, Any]) -> Counterexample:
+        """From the section of a certificate."""
+        return build(cls, section, foreign=True)

@@ -1,20 +1,24 @@
-"""A proved counterexample with all that explains it: the steps that lead to its two sides."""
+"""A proved counterexample with what explains it: names of its sides, and the steps to them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from rankcheck.claims.counterexample import Counterexample
+from rankcheck.claims.counterexample import Counterexample, Sides
+from rankcheck.claims.sides import sides_of
 from rankcheck.counterexamples.certificate import section
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.steps import steps
 
 __all__ = ["explained"]
 
+S = TypeVar("S", bound=Sides)
+
 
 def explained(instance: Instance, stated: Mapping[str, Any] | None = None) -> Counterexample:
-    """A proved counterexample, with the steps from the instance to its two sides.
+    """A proved counterexample, with what its sides are called, and the steps that lead to them.
 
     Args:
         stated: what a certificate says of it, if it comes from one.
@@ -22,4 +26,12 @@ def explained(instance: Instance, stated: Mapping[str, Any] | None = None) -> Co
     Raises:
         ValueError: if no violation is proved.
     """
-    return Counterexample.of(section(instance) if stated is None else stated, steps(instance))
+    found = Counterexample.of(section(instance) if stated is None else stated)
+    also = tuple(_named(part, instance) for part in found.also)
+    return replace(_named(found, instance), also=also, steps=steps(instance))
+
+
+def _named(sides: S, instance: Instance) -> S:
+    """The sides of a relation with what they are called."""
+    named = sides_of(instance.claim, instance.in_balls.relation, sides.label)
+    return replace(sides, named=named if all(named) else ())

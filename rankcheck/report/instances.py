@@ -8,11 +8,21 @@ from collections.abc import Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from rankcheck.report.markup import formula
 
-__all__ = ["equation", "instance", "number", "parts", "shortened"]
+__all__ = [
+    "equation",
+    "instance",
+    "number",
+    "parts",
+    "scripts",
+    "shortened",
+    "split",
+    "value",
+    "value_latex",
+]
 
 #: A longer text is shown as it is, and so is an array with more rows or columns.
 LONGEST, LARGEST = 4000, 9
@@ -37,7 +47,7 @@ def instance(text: str) -> Markup:
         return Markup("<code>{} …</code>").format(text[:CUT])
     if len(_ENTRY.findall(text)) > MOST:
         return Markup("<code>{}</code>").format(shortened(text))
-    parts = [_part(part) for part in _split(text)]
+    parts = [_part(part) for part in split(text)]
     return Markup(" ").join(Markup('<span class="part">{}</span>').format(p) for p in parts)
 
 
@@ -71,7 +81,7 @@ def _rounded(text: str) -> str:
     return f"{value:f}" if -5 <= value.adjusted() < 6 else f"{value:e}"
 
 
-def _split(text: str) -> Iterator[str]:
+def split(text: str) -> Iterator[str]:
     """The parts of a text, at the commas outside of brackets."""
     depth, begin = 0, 0
     for place, character in enumerate(text):
@@ -96,7 +106,7 @@ def parts(text: str) -> list[tuple[str, str | None]]:
     >>> parts("depth 1, W_1 = 1/2")
     [('depth 1', None), ('W_1 = 1/2', 'W_{1} = 1/2')]
     """
-    return [(part, equation(part, exact=True)) for part in _split(text)]
+    return [(part, equation(part, exact=True)) for part in split(text)]
 
 
 def equation(text: str, *, exact: bool = False) -> str | None:
@@ -110,6 +120,56 @@ def equation(text: str, *, exact: bool = False) -> str | None:
         return None
     latex = _latex(value, exact)
     return None if latex is None else f"{_symbol(name)} = {latex}"
+
+
+def value(text: str) -> Markup:
+    """The value of a step: a number or an array as a formula, other text as it is.
+
+    >>> value("12")
+    Markup('<math><mn>12</mn></math>')
+    >>> value("3 × 4 matrix")
+    Markup('3 × 4 matrix')
+    """
+    latex = value_latex(text)
+    return Markup("{}").format(text) if latex is None else formula(latex)
+
+
+def value_latex(text: str) -> str | None:
+    r"""The LaTeX of a number, an array, or some of them; None for other text.
+
+    >>> value_latex("≈ [1.41421, 2]"), value_latex("1/2, 3"), value_latex("64 numbers")
+    ('\\approx \\begin{pmatrix}1.41421 & 2\\end{pmatrix}', '1/2,\\; 3', None)
+    """
+    made = []
+    for part in split(text):
+        rounded = part.startswith("≈ ")
+        latex = _latex(part.removeprefix("≈ "), True)
+        if latex is None:
+            return None
+        made.append(rf"\approx {latex}" if rounded else latex)
+    return r",\; ".join(made)
+
+
+#: An index or a power in a sentence, behind a letter, a bar or a bracket.
+_SCRIPT = re.compile(
+    r"(?<![A-Za-z]{2})([^\W_]|[|‖)\]])([_^])(\{[^{}]*\}|\([^()]*\)|[A-Za-z0-9ℓθ]+|[+*])"
+)
+
+
+def scripts(text: str) -> Markup:
+    """A sentence whose indices and powers are typeset; names of Python stay as they are.
+
+    >>> scripts("‖A‖_op = s_1, of power_of x^{2/L}")
+    Markup('‖A‖<sub>op</sub> = s<sub>1</sub>, of power_of x<sup>2/L</sup>')
+    """
+    out, end = Markup(""), 0
+    for found in _SCRIPT.finditer(text):
+        tag = "sub" if found[2] == "_" else "sup"
+        inner = found[3].strip("{}")
+        out += escape(text[end : found.end(1)])
+        out += Markup("<{0}>{1}</{0}>").format(tag, inner)
+        end = found.end()
+    return out + escape(text[end:])
 
 
 def _symbol(name: str) -> str:

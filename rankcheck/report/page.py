@@ -30,7 +30,8 @@ from rankcheck.records.file import short
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, spread
 from rankcheck.report.experiments import ExperimentPart, experiment_part
-from rankcheck.report.instances import instance, number, shortened
+from rankcheck.report.instances import instance, number, scripts, shortened, value
+from rankcheck.report.networks import drawing
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
 __all__ = ["claim_page", "fragment", "ledger_page", "render"]
@@ -238,6 +239,10 @@ def _environment() -> Environment:
         "line": markup.line,
         "instance": instance,
         "number": number,
+        "value": value,
+        "scripts": scripts,
+        "drawing": drawing,
+        "formula": markup.formula,
         "holds": lambda kind: SIGNS[kind].holds,
         "count": lambda whole: f"{whole:,}".replace(",", " "),
         "shortened": shortened,

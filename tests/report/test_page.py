@@ -10,7 +10,8 @@ from urllib.parse import unquote
 import pytest
 
 from rankcheck.catalogue.selection import select
-from rankcheck.claims.counterexample import Counterexample
+from rankcheck.claims.counterexample import Counterexample, Step
+from rankcheck.claims.sides import Side
 from rankcheck.report import claim_page, ledger_page
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
@@ -81,16 +82,44 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
     part = said[said.rindex("Prop. 9/18 of bottleneck") :]
     for wanted in (
         "In print we have",
-        "should be the smaller one is 2, and",
-        "should be the larger one is ≈ 1 ([1.00000000000000000 +/- 8.89e-30])",
+        "2 should be at most the following, and is not: ≈ 1 ([1.00000000000000000 +/- 8.89e-30])",
         "ball arithmetic of 128 bits",
         "for large L only chains of unit weights have the derivative L",
         "Right without the two",
-        "What survives the corollary",
+        "What survives: the corollary",
+        "Object to this reading: if you know a fair reading in which the printed statement is true",
         "Corrected by rank.bound-000",
         "rankcheck replay properties/bottleneck/certificates/bottleneck.kernel-as-printed.json",
     ):
         assert wanted in part, wanted
+
+
+def test_a_counterexample_shows_its_network_its_sides_and_the_steps_to_them(ledger):
+    """Formulas are typeset, code and values stand beside one another, text is escaped."""
+    found = Counterexample(
+        "",
+        "leq",
+        "2",
+        "1",
+        "1",
+        (Side(r"2L", "2 * size"), Side(None, "derivative")),
+        description="depth 1, slope 0, W_1 = [[3/2]], b_1 = [0], x = [2]",
+        family="f()",
+        bits=128,
+        steps=(
+            Step("J", "net.jacobian(x)", "[[3/2]]", "Jf(x) = W_L <b>", "norms(net, x)"),
+            Step("", "f(J)", "≈ 1.41421"),
+        ),
+    )
+    text = ledger_page(ledger(replace(REFUTED, counterexample=found)))
+    said = words(Page(text).text)
+    assert '<svg class="network"' in text
+    assert "Both sides step by step" in said
+    assert "in norms(net, x) J = net.jacobian(x)" in said
+    assert "Jf(x) = WL <b>" in said
+    assert "f(J) ≈1.41421" in said
+    assert "the left side, 2 * size 2 2L" in said
+    assert "the right side, derivative 1" in said
 
 
 def test_the_counterexample_of_an_equation_in_exact_numbers(ledger):
@@ -98,10 +127,8 @@ def test_the_counterexample_of_an_equation_in_exact_numbers(ledger):
     found = Counterexample(*sides, description="L = 1", family="f()", bits=128)
     row = replace(REFUTED, counterexample=found, corrected_by=None)
     said = words(Page(ledger_page(ledger(row))).text)
-    assert (
-        "the sum: here the two sides, which should be equal, are 1/2 and 1/3. Both are exact"
-        in said
-    )
+    unequal = "the sum: 1/2 should be equal to the following, and is not: 1/3 Both are exact"
+    assert unequal in said
     assert f"rankcheck replay {row.certificate} evaluates them again" in said
     assert "ball arithmetic of" not in said
     assert said.count("rankcheck replay properties") == 1
