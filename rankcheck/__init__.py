@@ -75,7 +75,13 @@ def _html(shown: object) -> str:
     return html
 
 
-notebook.register(_html)
+def _text(shown: object, *, whole: bool = False) -> str:
+    """What a prompt shows, written where the commands write."""
+    text: str = importlib.import_module("rankcheck.terminal.prompt").text(shown, whole=whole)
+    return text
+
+
+notebook.register(_html, _text)
 
 __getattr__ = door(
     __name__,
@@ -102,6 +108,7 @@ __getattr__ = door(
         "rankcheck.prove": ("prove",),
         "rankcheck.prove.verifying": ("verify_claim",),
         "rankcheck.sharpen": ("sharpen",),
+        "rankcheck.terminal.asking": ("asked",),  # what the methods of a claim do
     },
 )
 

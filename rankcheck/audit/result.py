@@ -303,7 +303,7 @@ class ModelFacts:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit(InNotebooks):
     """What was found about a network.
 

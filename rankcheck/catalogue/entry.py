@@ -9,14 +9,15 @@ from typing import Any
 
 from rankcheck.claims.facts import Facts
 from rankcheck.errors import InputError
+from rankcheck.notebook import Readable
 
 
 class CatalogueError(InputError):
     """A file of claims cannot be read: the place, what is wrong, and the rule."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entry(Facts):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Entry(Readable, Facts):
     """What the text of a file declares of a claim.
 
     Attributes:

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from rankcheck.claims.facts import LONGEST_ID, Facts, is_id
+from rankcheck.claims.methods import Methods
 from rankcheck.claims.relations import NoTruthValue, Relation
-from rankcheck.doors import front
 from rankcheck.errors import InputError, contained
 from rankcheck.instances.source import Instances
 from rankcheck.notebook import InNotebooks
@@ -115,7 +115,7 @@ class Declaration(Facts):
         }
 
 
-class Claim(Declaration, InNotebooks):
+class Claim(Methods, InNotebooks, Declaration):
     """A statement that a computer can put to the test.
 
     A decorator of `rankcheck.claims.declare` makes one of a body. Calling the claim evaluates the
@@ -125,13 +125,6 @@ class Claim(Declaration, InNotebooks):
     def __call__(self, *instance: Any, **parameters: Any) -> Relation | tuple[Relation, ...]:
         """What the body returns for an instance."""
         return self.body(*instance, **parameters)
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} {self.id}: {self.title}>"
-
-    def prove(self, **settings: Any) -> Any:
-        """Prove the claim at its smallest shapes, for all entries: `rankcheck.prove(claim, …)`."""
-        return front("prove")(self, **settings)
 
     @cached_property
     def arguments(self) -> tuple[str, ...]:

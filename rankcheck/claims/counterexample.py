@@ -8,6 +8,7 @@ from typing import Any
 
 from rankcheck.claims.sides import Side
 from rankcheck.claims.signs import RelationKind
+from rankcheck.notebook import Readable
 from rankcheck.stored import build
 
 __all__ = ["Counterexample", "Sides", "Step"]
@@ -52,8 +53,8 @@ class Step:
     within: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Counterexample(Sides):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Counterexample(Readable, Sides):
     """A proved counterexample.
 
     Attributes:

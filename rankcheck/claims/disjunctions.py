@@ -17,7 +17,7 @@ from rankcheck.linalg import Array
 __all__ = ["AnyOf", "any_of", "farness"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnyOf(Relation):
     """At each entry one of several relations holds, or is not asserted; see `any_of`.
 

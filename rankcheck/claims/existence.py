@@ -24,7 +24,7 @@ OTHERS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ThereIs(Relation):
     """The relation of the witness that is nearest to fulfilling it; see `there_is`.
 

@@ -18,6 +18,7 @@ import torch
 from rankcheck.balls import BallArray, balls, is_ball
 from rankcheck.claims import tolerances
 from rankcheck.claims.signs import SIGNS, RelationKind
+from rankcheck.claims.wording import relation_text
 from rankcheck.instances.source import truth
 from rankcheck.linalg import Array, Number
 
@@ -31,7 +32,7 @@ class NoTruthValue(TypeError):
     """Python asked whether a relation is true."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Relation:
     """`lhs <= rhs`, `lhs < rhs` or `lhs == rhs`, entry by entry, where `where` is true.
 
@@ -61,6 +62,9 @@ class Relation:
     label: str = ""
     integers: tuple[int | None, int | None] = (None, None)
     note: str = ""
+
+    def __repr__(self) -> str:
+        return relation_text(self)
 
     def __bool__(self) -> NoReturn:
         raise NoTruthValue(

@@ -35,7 +35,7 @@ class CertificateError(InputError):
     """A certificate is missing, malformed or changed, or does not prove what it says."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Section(Counterexample):
     """What a certificate says of one instance.
 

@@ -10,6 +10,7 @@ from rankcheck.claims.counterexample import Counterexample, Sides
 from rankcheck.claims.sides import sides_of
 from rankcheck.counterexamples.certificate import section
 from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.counterexamples.steps import steps
 
 __all__ = ["explained"]
@@ -17,18 +18,22 @@ __all__ = ["explained"]
 S = TypeVar("S", bound=Sides)
 
 
-def explained(instance: Instance, stated: Mapping[str, Any] | None = None) -> Counterexample:
-    """A proved counterexample, with what its sides are called, and the steps that lead to them.
+def explained(
+    instance: Instance, stated: Mapping[str, Any] | None = None, certificate: str | None = None
+) -> Refutation:
+    """A proved counterexample: its arguments, what its sides are called, and the steps to them.
 
     Args:
         stated: what a certificate says of it, if it comes from one.
+        certificate: the file.
 
     Raises:
         ValueError: if no violation is proved.
     """
     found = Counterexample.of(section(instance) if stated is None else stated)
     also = tuple(_named(part, instance) for part in found.also)
-    return replace(_named(found, instance), also=also, steps=steps(instance))
+    found = replace(_named(found, instance), also=also, steps=steps(instance))
+    return Refutation.at(found, instance, certificate)
 
 
 def _named(sides: S, instance: Instance) -> S:

@@ -32,6 +32,7 @@ from rankcheck.errors import short_of_memory
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, Source, over_batch
+from rankcheck.notebook import Readable
 
 OF_ROUNDING = (
     "the violation is no larger than the rounding errors of the floats there, so the relation "
@@ -48,8 +49,8 @@ class DisagreementError(ValueError):
     """Balls prove a violation, and floats contradict them: nothing is proved."""
 
 
-@dataclass(frozen=True, eq=False)
-class Instance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Instance(Readable):
     """An instance of a claim. Whatever is computed of it is computed when it is asked for, once.
 
     Attributes:

@@ -33,6 +33,7 @@ from rankcheck.errors import short_of_memory
 from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected
+from rankcheck.notebook import Readable
 
 #: Precisions in bits, tried in this order until the balls decide.
 PRECISIONS = (128, 256, 512, 1024, 2048)
@@ -48,8 +49,8 @@ ARBITRARY = (
 Finding = Literal["refuted", "satisfied", "outside", "undecided"]
 
 
-@dataclass(frozen=True, eq=False)
-class Judgement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Judgement(Readable):
     """What was found about one instance.
 
     Attributes:

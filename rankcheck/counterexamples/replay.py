@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,15 @@ from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.certificate import CertificateError, read, section, stored_path
 from rankcheck.counterexamples.describe import describe_exact, selector
+from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
+from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.errors import short_of_memory
 from rankcheck.files import LEFT
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
+from rankcheck.notebook import Readable
 from rankcheck.stored import shown
 from rankcheck.versions import versions
 
@@ -39,8 +43,8 @@ ABOVE = 3
 ENGINE = ("rankcheck", "python-flint")
 
 
-@dataclass(frozen=True, eq=False)
-class Replayed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Replayed(Readable):
     """The result of replaying a certificate.
 
     Attributes:
@@ -51,6 +55,7 @@ class Replayed:
             they do not fit the generator.
         smallest: what the file says of the smallest instance; proved unless the claim has changed.
         instance: the smallest instance; None if its numbers do not fit the generator.
+        path: the certificate.
     """
 
     claim: Claim
@@ -59,6 +64,14 @@ class Replayed:
     description: str
     smallest: Mapping[str, Any]
     instance: Instance | None = None
+    path: str = ""
+
+    @cached_property
+    def counterexample(self) -> Refutation | None:
+        """The smallest instance as the arguments of the body; None if the claim has changed."""
+        if self.instance is None or self.changed:
+            return None
+        return explained(self.instance, self.smallest, self.path)
 
     @property
     def refuted(self) -> bool:
@@ -96,14 +109,15 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
             raise CertificateError(f"the statement in {path} is not that of {claim.id}")
         if worst is not None:
             _prove(path, claim, worst, data["versions"])
-        proved, description = _prove(path, claim, smallest, data["versions"])
-        return Replayed(claim, proved.in_balls, False, description, smallest, proved)
+        instance, description = _prove(path, claim, smallest, data["versions"])
+        judged = instance.in_balls
+        return Replayed(claim, judged, False, description, smallest, instance, str(path))
     try:
         instance = _instance(path, claim, smallest)
     except CertificateError as error:
         return Replayed(claim, Judgement("outside", 0, str(error)), True, "", smallest)
     description = "" if instance.in_balls.instance is None else describe_exact(instance)
-    return Replayed(claim, instance.in_balls, True, description, smallest, instance)
+    return Replayed(claim, instance.in_balls, True, description, smallest, instance, str(path))
 
 
 def _not_stored(claim: Claim, path: Path) -> str:

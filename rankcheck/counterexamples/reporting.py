@@ -6,24 +6,28 @@ import json
 import shlex
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.certificate import CertificateError
+from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.counterexamples.message import refuted_message, undecided_message
+from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.shrinking.violations import BUDGET, shrink_violation
 from rankcheck.instances.choices import write_choices
+from rankcheck.notebook import Readable
 
 #: The worst instance is told apart from the smallest if it violates the claim by this factor more.
 WORSE = Fraction(101, 100)
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+@dataclass(frozen=True, eq=False, repr=False)
+class Found(Readable):
     """A reported violation.
 
     Attributes:
@@ -44,6 +48,11 @@ class Found:
     def proved(self) -> bool:
         """Whether ball arithmetic proves it."""
         return self.smallest.proved
+
+    @cached_property
+    def counterexample(self) -> Refutation | None:
+        """The smallest one as the arguments of the body; None unless it is proved."""
+        return explained(self.smallest, None, self.certificate) if self.proved else None
 
 
 def report_violation(violation: Instance, folder: Path, *, budget: float | None = BUDGET) -> Found:

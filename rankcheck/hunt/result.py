@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal
 
 from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.instances.choices import write_choices
 from rankcheck.notebook import InNotebooks
 from rankcheck.verification.counts import Counts
@@ -54,7 +57,7 @@ class Fall:
     margin: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hunt(InNotebooks):
     """The result of a hunt.
 
@@ -104,6 +107,14 @@ class Hunt(InNotebooks):
     certificate: str | None = None
     message: str = ""
     unwritten: str = ""
+
+    @cached_property
+    def counterexample(self) -> Refutation | None:
+        """The smallest counterexample as the arguments of the body; None unless it is proved."""
+        smallest = self.smallest
+        if smallest is None or not smallest.proved:
+            return None
+        return explained(smallest, None, self.certificate)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, schema 2; instances as the choices of their generators."""

@@ -22,6 +22,7 @@ from rankcheck.linalg import Array, Number, block_diagonal, frobenius_squared
 from rankcheck.networks.evaluation import AtPoints, Slope, check_array, leaky, leaky_derivative
 from rankcheck.networks.modules import parameters_of
 from rankcheck.networks.parameters import check_parameters, float64, layers
+from rankcheck.networks.words import network_text
 from rankcheck.text import array_text
 
 __all__ = ["AtPoints", "Network", "PartialJacobians", "leaky", "leaky_derivative"]
@@ -38,7 +39,7 @@ class PartialJacobians(NamedTuple):
     outer: tuple[Array, ...]
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Network:
     """A batch of networks of one shape.
 
@@ -335,6 +336,9 @@ class Network:
         for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True), 1):
             parts += [f"W_{i} = {array_text(w)}", f"b_{i} = {array_text(b)}"]
         return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return network_text(self.weights, self.biases, self.slope, self.batch)
 
     def __str__(self) -> str:
         if self.batch:

@@ -38,6 +38,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from rankcheck.notebook import Readable
+
 __all__ = [
     "Boxes",
     "Branch",
@@ -354,8 +356,8 @@ class Face:
     nodes: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Proof:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Proof(Readable):
     """A claim is true at one shape.
 
     Attributes:

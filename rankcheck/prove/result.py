@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from rankcheck.claims.proved import METHODS
-from rankcheck.notebook import InNotebooks
+from rankcheck.notebook import InNotebooks, Readable
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.sentences import (
     NOTHING_ELSE,
@@ -27,8 +27,8 @@ SCHEMA = 1
 SHOWN, REASONS = 3, 4
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Outcome(Readable):
     """What became of a claim at a shape.
 
     Attributes:
@@ -133,7 +133,7 @@ class Progress:
     doing: str = ""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Result(InNotebooks):
     """What is proved of a claim.
 
@@ -165,6 +165,16 @@ class Result(InNotebooks):
         """The shapes where it is proved except possibly on sets without inner points."""
         found = [one for one in self.outcomes if one.proof and one.proof.exceptions]
         return tuple(sorted(found, key=weight, reverse=True))
+
+    @property
+    def verdict(self) -> Literal["proved", "not proved"]:
+        """Whether anything is proved; `not proved` says nothing against the claim."""
+        return "proved" if self.proved else "not proved"
+
+    @property
+    def counterexample(self) -> None:
+        """None: a run that proves nothing refutes nothing. A hunt looks for counterexamples."""
+        return None
 
     @property
     def proofs(self) -> tuple[Proof, ...]:

@@ -8,7 +8,6 @@ from markupsafe import escape
 
 from rankcheck.audit.result import Audit
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.explain import explained
 from rankcheck.hunt.result import Hunt
 from rankcheck.prove.result import Result
 from rankcheck.report.audit import audit_fragment
@@ -48,7 +47,7 @@ def _(shown: Ledger) -> str:
 @html.register
 def _(shown: Hunt) -> str:
     proved = shown.smallest if shown.smallest is not None and shown.smallest.proved else None
-    section = None if proved is None else explained(proved)
+    section = shown.counterexample
     row = Row.of(
         shown.claim,
         "refuted" if proved is not None else "undecided",

@@ -9,13 +9,14 @@ from typing import Any
 from rankcheck.counterexamples.describe import describe_exact
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import write_choices
+from rankcheck.notebook import Readable
 from rankcheck.records.ratio import Attained
 
 __all__ = ["Extremal"]
 
 
-@dataclass(frozen=True, eq=False)
-class Extremal:
+@dataclass(frozen=True, eq=False, repr=False)
+class Extremal(Readable):
     """An instance, and what balls prove of a relation there.
 
     Attributes:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.signs import RelationKind
-from rankcheck.notebook import InNotebooks
+from rankcheck.counterexamples.refutation import Refutation
+from rankcheck.notebook import InNotebooks, Readable
 from rankcheck.sharpen.dial import Frontier
 from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.recognise import LooksLike
@@ -23,8 +24,8 @@ __all__ = ["Sharp", "Sharpened"]
 SCHEMA = 1
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Sharp:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Sharp(Readable):
     """What is known of one relation: all ratios are proved, so they are lower bounds.
 
     Attributes:
@@ -93,7 +94,7 @@ class Sharp:
         }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Sharpened(InNotebooks):
     """The result of a sharpening.
 
@@ -106,6 +107,7 @@ class Sharpened(InNotebooks):
         interrupted: whether Ctrl-C ended the search.
         troubles: by reason, how many searches ended early.
         certificate: the file of a counterexample, if a relation is proved to fail.
+        counterexample: it, as the arguments of the body; None without one.
         record_file: where the instances of the run were left.
     """
 
@@ -121,12 +123,20 @@ class Sharpened(InNotebooks):
     interrupted: bool = False
     troubles: Mapping[str, int] = field(default_factory=dict)
     certificate: str | None = None
+    counterexample: Refutation | None = None
     record_file: str | None = None
 
     @property
     def refuted(self) -> bool:
         """Whether a relation is proved to fail."""
         return any(one.refuted for one in self.relations)
+
+    @property
+    def verdict(self) -> Literal["refuted", "survived", "undecided"]:
+        """`refuted`: a relation is proved to fail. `undecided`: nothing is certified."""
+        if self.refuted:
+            return "refuted"
+        return "survived" if self.certified else "undecided"
 
     @property
     def certified(self) -> bool:

@@ -20,7 +20,7 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.reporting import report_violation
+from rankcheck.counterexamples.reporting import Found, report_violation
 from rankcheck.hunt.arena import NOT_ASSERTED, Shape
 from rankcheck.hunt.settings import check_claim
 from rankcheck.parallel import executor_for, single_thread
@@ -175,11 +175,12 @@ class _Run:
             except KeyboardInterrupt:
                 self._interrupted = True
         relations: tuple[Sharp, ...] = ()
-        certificate = kept = None
+        report: Found | None = None
+        kept = None
         if found is None:
             with single_thread():
                 relations = self._relations(search, before)
-                certificate = self._certificate(search)
+                report = self._certificate(search)
                 kept = keeping.leave(search, self._path)
         return Sharpened(
             claim=claim,
@@ -193,7 +194,8 @@ class _Run:
             shapes=search.shapes,
             interrupted=self._interrupted,
             troubles=dict(search.troubles),
-            certificate=certificate,
+            certificate=None if report is None else report.certificate,
+            counterexample=None if report is None else report.counterexample,
             record_file=kept,
         )
 
@@ -287,8 +289,8 @@ class _Run:
     def _extremal(self, finding: Finding) -> Extremal:
         return Extremal(finding.instance(self._claim), finding.attained, finding.key)
 
-    def _certificate(self, search: Search) -> str | None:
-        """The certificate of the relation that fails most, if one is proved to fail."""
+    def _certificate(self, search: Search) -> Found | None:
+        """The counterexample to the relation that fails most, if one is proved to fail."""
         wrong = [one for one in search.best.values() if one.attained.refutes]
         wrong.sort(key=lambda one: -one.attained.low)
         failing: list[Finding | Broken] = [*wrong, *search.broken.values()]
@@ -297,8 +299,7 @@ class _Run:
         first = failing[0]
         instance = Instance(self._claim, first.shape.of(self._claim), first.record)
         budget = 0.0 if self._interrupted else self._settings.shrink
-        report = report_violation(instance, self._settings.folder, budget=budget)
-        return report.certificate
+        return report_violation(instance, self._settings.folder, budget=budget)
 
 
 def _why(kind: str, name: str, search: Search) -> str:

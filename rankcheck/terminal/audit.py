@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         TheoremFacts,
     )
 
-__all__ = ["AuditDisplay", "lines"]
+__all__ = ["AuditDisplay", "brief", "lines"]
 
 #: The longest name of a layer in the table; a longer one loses its middle.
 NAME = 24
@@ -102,6 +102,24 @@ def lines(
     for sentence in audit.words:
         block += wrapped(f"* {readable(sentence)}", width)
     return block
+
+
+def brief(audit: Audit, most: int) -> list[str]:
+    """The first and the last of `lines`: what was read, ranks, totals, and what follows."""
+    block = [] if audit.headline is None else [audit.headline]
+    block += _head(audit, WIDTH)
+    if audit.data is not None:
+        block += _data(audit, audit.data, WIDTH)[:2]
+    if audit.theorems:
+        block += [_totals(audit.theorems)]
+        bad = [one for one in audit.theorems if one.finding in ("fails", "undecided")]
+        block += [f"  {_MARKS[one.finding]:9}  {one.claim}" for one in bad[:3]]
+    for sentence in audit.words:
+        lines = wrapped(f"* {sentence}", WIDTH)
+        if len(block) + len(lines) >= most:
+            break
+        block += lines
+    return [*block[: most - 1], "print() shows all of it: layers, data, theorems"]
 
 
 def _head(audit: Audit, width: int) -> list[str]:
@@ -189,9 +207,7 @@ def _theorems(
     theorems: Sequence[TheoremFacts], width: int, readable: Callable[[str], str]
 ) -> list[str]:
     """A line or more for each theorem: the finding, the sides, and what is not met."""
-    counts = {name: sum(one.finding == name for one in theorems) for name in _MARKS}
-    totals = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    block = wrapped(f"theorems: {totals}", width)
+    block = wrapped(_totals(theorems), width)
     for one in sorted(theorems, key=lambda one: _ORDER.index(one.finding)):
         shown = one.sides
         if one.finding == "holds":  # the relation that comes closest says enough
@@ -210,6 +226,12 @@ def _theorems(
         if one.message:
             block += wrapped(f"{'':13}{readable(one.message)}", width, " " * 15)
     return block
+
+
+def _totals(theorems: Sequence[TheoremFacts]) -> str:
+    """How many theorems were found to be what."""
+    counts = {name: sum(one.finding == name for one in theorems) for name in _MARKS}
+    return "theorems: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
 def _side(side: Side, readable: Callable[[str], str]) -> str:

@@ -66,6 +66,12 @@ class Display:
             self._drawn = None
 
     @property
+    def pause(self) -> float:
+        """Seconds between two lines where nothing is live; a stream may have its own."""
+        own: float | None = getattr(self.stream, "pause", None)
+        return PAUSE if own is None else own
+
+    @property
     def seconds(self) -> float:
         """Seconds since the display was made."""
         return time.monotonic() - self._start
@@ -90,8 +96,8 @@ class Display:
             print(text, file=self.stream, flush=True)
 
     def now_and_then(self, line: Callable[[], str]) -> None:
-        """Print a line if there is no live part and the last such line is `PAUSE` seconds ago."""
-        if not self.live and time.monotonic() - self._said >= PAUSE:
+        """Print a line if there is no live part and the last such line is `pause` seconds ago."""
+        if not self.live and time.monotonic() - self._said >= self.pause:
             self._said = time.monotonic()
             self.say(line())
 

@@ -101,7 +101,8 @@ def _replayed(claim: Claim) -> Row:
         )
         return row("failed", messages=(message,))
     assert result.instance is not None
-    return row("refuted", counterexample=explained(result.instance, result.smallest))
+    found = explained(result.instance, result.smallest, shown_path(path))
+    return row("refuted", counterexample=found)
 
 
 def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] | None) -> Row:
@@ -120,8 +121,7 @@ def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] 
             message += smallest_text(result.shapes.sentence())
         if not reported.proved:
             return Row.of(claim, "undecided", messages=(message,), **facts)
-        proved = explained(reported.smallest)
-        facts |= {"certificate": reported.certificate, "counterexample": proved}
+        facts |= {"certificate": reported.certificate, "counterexample": reported.counterexample}
         return Row.of(claim, "refuted", messages=(message,), **facts)
     if result.raised:
         failed = any(not raised.short for raised in result.raised)

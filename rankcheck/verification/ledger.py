@@ -143,8 +143,8 @@ class ExperimentFacts(Provenance):
         return cls(**values, outcomes=outcomes)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row(Facts, InNotebooks):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Row(InNotebooks, Facts):
     """What was found about one claim, beside what is declared of it.
 
     Attributes:
@@ -297,7 +297,7 @@ class Row(Facts, InNotebooks):
         return row
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ledger(InNotebooks):
     """The rows of a run, sorted by id, with what they depend on."""
 

@@ -26,7 +26,7 @@ def check(path, raw):
     refused((LedgerError,), lambda: ledgers.append(read_ledger(path)))
     for ledger in ledgers:
         for row in ledger.rows:
-            assert Row.from_json(row.to_json()) == row or "nan" in repr(row)
+            assert Row.from_json(row.to_json()) == row or "nan" in str(row.to_json())
             assert isinstance(row.id, str)
             assert row.counts.total == row.counts.evaluated + row.counts.rejected
         assert ledger_page(ledger).endswith("</html>\n")

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+import json
 import re
 from fractions import Fraction
 
@@ -18,8 +19,9 @@ from rankcheck.prove.checking.polynomials import Ring
 from rankcheck.prove.coq import NotWritten, coq, steps
 from rankcheck.prove.coq.prelude import LOGARITHMS, ROOTS, SIGNS
 from rankcheck.prove.exact.algebra import prove_shape
-from rankcheck.prove.proof import Boxes, Definition, Leaf, Link, Multiple, Open, Squares
+from rankcheck.prove.proof import Boxes, Definition, Leaf, Link, Multiple, Open, Proof, Squares
 from rankcheck.prove.settings import Settings
+from rankcheck.stored import build
 from tests.docs.pages import DOCS, blocks
 from tests.exports.made import coqc, needs_coq
 from tests.exports.test_coq import AXIOMS
@@ -221,10 +223,8 @@ def test_a_file_that_is_too_large(monkeypatch):
 
 
 def test_names_that_coq_knows_are_refused():
-    text = repr(by_hand.of_thin())
-    names = eval(
-        text.replace("x1", "exp"), vars(__import__("rankcheck.prove.proof", fromlist=["*"]))
-    )
+    text = json.dumps(dataclasses.asdict(by_hand.of_thin()))
+    names = build(Proof, json.loads(text.replace("x1", "exp")))
     with pytest.raises(NotWritten, match="a variable has the name 'exp'"):
         coq(by_hand.thin, names)
 

@@ -1,0 +1,185 @@
+"""What a claim does at a prompt: `claim.verify()`, `.hunt()`, `.sharpen()`, `.prove()`.
+
+Each does what the command of its name does, with its options under the same names, in this process
+and without the checks of the installation (`rankcheck doctor`). What they call stands on the floors
+above; it is imported when a method is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rankcheck.doors import front
+
+__all__ = ["Methods"]
+
+#: Where certificates, records and proofs are left, below the working directory.
+FOLDER = ".rankcheck"
+
+
+class Methods:
+    """The methods of a `Claim`.
+
+    All of them show how they go on: on a terminal, and in a notebook as one line that is gone at
+    the end. Ctrl-C (or Interrupt) ends them. The results have a `verdict`, and a `counterexample`,
+    which has the arguments of the body; it is None unless one is proved.
+    """
+
+    def verify(
+        self,
+        *,
+        profile: str = "quick",
+        seed: int = 0,
+        shrink: float = 5.0,
+        folder: Path | str = FOLDER,
+    ) -> Any:
+        """Put the claim to the test: `rankcheck verify`.
+
+        Args:
+            profile: how much is tried: quick, ci or deep.
+            seed: of the sweeps and the draws.
+            shrink: seconds for making a counterexample small.
+            folder: where the certificate of a new counterexample is left.
+
+        Returns:
+            A `rankcheck.verification.ledger.Row`.
+
+        Raises:
+            InputError: if an option is out of range.
+            Exception: what the body or the generator raises, if it does so on every instance.
+        """
+        return front("asked")(
+            self, "verify", profile=profile, seed=seed, shrink=shrink, folder=folder
+        )
+
+    def hunt(
+        self,
+        budget: float | None = 60.0,
+        seed: int = 0,
+        *,
+        shrink: float = 5.0,
+        scope: int | None = None,
+        control: str | None = None,
+        workers: int = 1,
+        executor: Any = None,
+        device: str = "cpu",
+        journal: Path | str | None = None,
+        rounds: int | None = None,
+        folder: Path | str = FOLDER,
+    ) -> Any:
+        """Search for a counterexample, for a budget of seconds: `rankcheck hunt`.
+
+        Args:
+            budget: seconds; None for no limit, with `rounds`.
+            scope: first, every instance of so many entries is evaluated; 0 for none.
+            control: hunt this mutant, or hypothesis that is dropped, in place of the claim.
+            workers, executor: processes, or `dask://host:port`; the claim is then in a file.
+            device: of the tensors, cpu or cuda.
+            journal: a file of finished shards; the hunt goes on from it if it exists.
+            rounds: the largest number of rounds.
+
+        Returns:
+            A `rankcheck.hunt.Hunt`.
+
+        Raises:
+            InputError: if the claim cannot be hunted, or an option is out of range.
+        """
+        options = {
+            "budget": budget,
+            "seed": seed,
+            "shrink": shrink,
+            "scope": scope,
+            "workers": workers,
+            "executor": executor,
+            "device": device,
+            "journal": journal,
+            "rounds": rounds,
+            "folder": folder,
+        }
+        return front("asked")(self, "hunt", control=control, **options)
+
+    def sharpen(
+        self,
+        relation: str | Sequence[str] | None = None,
+        *,
+        dial: str | None = None,
+        by: str | Sequence[str] | None = None,
+        budget: float | None = 10.0,
+        seed: int = 0,
+        shrink: float = 2.0,
+        fresh: bool = False,
+        record: bool = False,
+        workers: int = 1,
+        executor: Any = None,
+        device: str = "cpu",
+        tasks: int | None = None,
+        folder: Path | str = FOLDER,
+    ) -> Any:
+        """How sharp a bound is, and what attains it: `rankcheck sharpen`.
+
+        Args:
+            relation: the name of a relation, or several; None for all of them.
+            dial: a parameter of the body and an interval, `exponent=-2..0`: where is it false?
+            by: the sizes by which ratios are grouped, `depth,width`.
+            budget: seconds; None for no limit, with `tasks`.
+            fresh: do not begin with what earlier runs have left.
+            record: keep better instances beside the claim.
+            tasks: the largest number of batches.
+
+        Returns:
+            A `rankcheck.sharpen.result.Sharpened`.
+
+        Raises:
+            InputError: if there is nothing to measure, or an option is out of range.
+        """
+        options = {
+            "dial": dial,
+            "by": by,
+            "budget": budget,
+            "seed": seed,
+            "shrink": shrink,
+            "resume": not fresh,
+            "workers": workers,
+            "executor": executor,
+            "device": device,
+            "tasks": tasks,
+            "folder": folder,
+        }
+        return front("asked")(self, "sharpen", relation=relation, record=record, **options)
+
+    def prove(
+        self,
+        *,
+        shape: Mapping[str, int | Sequence[int]] | None = None,
+        entries: int = 8,
+        seconds: float = 20.0,
+        slack: Any = None,
+        seed: int = 0,
+        keep: bool = False,
+    ) -> Any:
+        """Prove the claim at its smallest shapes, for all entries: `rankcheck prove`.
+
+        Args:
+            shape: sizes by name, `{"depth": (1, 2), "width": 1}`; all shapes otherwise.
+            entries: shapes have at most so many entries.
+            slack: prove bounds up to a factor 1 + slack.
+            keep: keep the proofs beside the claim.
+
+        Returns:
+            A `rankcheck.prove.result.Result`.
+
+        Raises:
+            InputError: if the claim has no instances that can be drawn, or is declared false; if
+                there is no such size or shape; or an option is out of range.
+            InstallationError: if the second checker refuses a proof, or a false mutant is proved.
+        """
+        options = {
+            "shape": shape,
+            "entries": entries,
+            "seconds": seconds,
+            "slack": slack,
+            "seed": seed,
+        }
+        return front("asked")(self, "prove", keep=keep, **options)

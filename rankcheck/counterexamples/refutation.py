@@ -1,0 +1,111 @@
+"""A proved counterexample as an object: the arguments of the body, both sides, the certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from rankcheck import balls
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.counterexample import Counterexample
+from rankcheck.claims.relations import Relation
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.instances.drivers import ReplaySource
+
+__all__ = ["Refutation"]
+
+
+class Refutation(Counterexample):
+    """A counterexample that ball arithmetic has proved, with the arguments of the body at hand.
+
+    Beside the texts of a `Counterexample` it has the arguments under the names that the body gives
+    them: `found.net`, or `found["net"]` where the name is taken. `claim(*found)` evaluates the body
+    there. What is sent to another process, or written as JSON, is the `Counterexample` alone.
+
+    Attributes:
+        instance: what was judged; `instance.in_balls` has both sides as balls.
+        certificate: the file of a certificate of the claim, which may hold a smaller counterexample
+            that was found earlier; None if there is no file.
+    """
+
+    instance: Instance
+    certificate: str | None
+
+    @classmethod
+    def at(cls, found: Counterexample, instance: Instance, certificate: str | None) -> Refutation:
+        """From the texts of a counterexample, and the instance itself."""
+        made = cls(**_texts(found))
+        vars(made).update(instance=instance, certificate=certificate)
+        return made
+
+    @property
+    def claim(self) -> Claim:
+        """The claim that is false."""
+        return self.instance.claim
+
+    @cached_property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments of the body by name, in their order: tensors of float64, networks, ints."""
+        instance = self.instance
+        return self._named(instance.family(ReplaySource(instance.record)))
+
+    @cached_property
+    def exact(self) -> Mapping[str, Any]:
+        """The same in exact numbers, as they were judged: `rankcheck.balls.BallArray`s."""
+        with balls.precision(self.bits):
+            return self._named(self.instance.exact)
+
+    def _named(self, parts: tuple[Any, ...]) -> Mapping[str, Any]:
+        return MappingProxyType(dict(zip(self.claim.names(len(parts)), parts, strict=True)))
+
+    @property
+    def relation(self) -> Relation:
+        """The relation that fails, with both sides in floats."""
+        return self.instance.relations[self.instance.in_balls.relation]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.arguments.values())
+
+    def __len__(self) -> int:
+        return len(self.arguments)
+
+    def __getitem__(self, name: str | int) -> Any:
+        """An argument by its name, or its number."""
+        if isinstance(name, int):
+            return tuple(self)[name]
+        return self.arguments[name]
+
+    def __getattr__(self, name: str) -> Any:
+        """An argument by its name."""
+        if name.startswith("_") or "instance" not in vars(self) or name not in self.arguments:
+            raise AttributeError(
+                f"a counterexample has no {name!r}"
+                + (f"; its arguments are {', '.join(self.arguments)}" if name[:1] != "_" else "")
+            )
+        return self.arguments[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.arguments})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Counterexample) and _texts(self) == _texts(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(_texts(self).values()))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _plain, (_texts(self),)
+
+
+def _texts(found: Counterexample) -> dict[str, Any]:
+    return {each.name: getattr(found, each.name) for each in fields(Counterexample)}
+
+
+def _plain(texts: dict[str, Any]) -> Counterexample:
+    return Counterexample(**texts)

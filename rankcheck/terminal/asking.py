@@ -1,0 +1,219 @@
+"""The methods of a claim at a prompt: each calls what the command calls, and shows how it goes on.
+
+On a terminal the live part of the command is shown on standard error. In a notebook there is one
+line, which is updated in place and gone at the end. Elsewhere nothing is shown.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+
+from rankcheck.claims.claim import Claim
+from rankcheck.errors import InputError
+from rankcheck.hunt import controls
+from rankcheck.hunt import run as hunting_runs
+from rankcheck.prove import file as proofs
+from rankcheck.prove import run as proving_runs
+from rankcheck.prove.result import Result
+from rankcheck.prove.verifying import verify_claim
+from rankcheck.sharpen import keeping
+from rankcheck.sharpen import run as sharpening_runs
+from rankcheck.sharpen.result import Sharpened
+from rankcheck.terminal.display import Display, redraws
+from rankcheck.terminal.hunting import HuntDisplay
+from rankcheck.terminal.plain import say
+from rankcheck.terminal.proving import ProveDisplay
+from rankcheck.terminal.sharpening import SharpenDisplay
+from rankcheck.terminal.table import count
+from rankcheck.verification.ledger import Row
+from rankcheck.verification.profiles import Settings
+from rankcheck.verification.profiles import profile as chosen_profile
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from rankcheck.hunt.result import Hunt
+
+__all__ = ["NotebookLine", "VerifyDisplay", "asked"]
+
+D = TypeVar("D", bound=Display)
+
+#: By the name of an option, what its numbers are, and the rule.
+_WHOLE = ("seed", "workers", "scope", "rounds", "tasks", "entries")
+_SECONDS = ("budget", "shrink", "seconds")
+
+
+def asked(claim: Claim, what: str, **options: Any) -> Any:
+    """What `claim.verify()`, `.hunt()`, `.sharpen()` and `.prove()` return.
+
+    Raises:
+        InputError: if an option is no number where it should be one, or out of range.
+    """
+    for name in _WHOLE:
+        value = options.get(name)
+        if not (value is None or isinstance(value, int)) or isinstance(value, bool):
+            raise InputError(f"{name} is {value!r:.80}; it is a whole number")
+    for name in _SECONDS:
+        value = options.get(name)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (number and 0 <= value < math.inf):
+            raise InputError(f"{name} is {value!r:.80}; it is a finite number of seconds")
+    for name in ("seed", "shrink", "seconds", "workers", "entries"):
+        if name in options and options[name] is None:
+            raise InputError(f"{name} is None; it is a number")
+    return _ASKED[what](claim, **options)
+
+
+def _verify(claim: Claim, *, profile: str, seed: int, shrink: float, folder: Path | str) -> Row:
+    settings = Settings(chosen_profile(profile), seed, Path(folder), shrink)
+    with _watched(VerifyDisplay) as shown:
+        return verify_claim(claim, settings, progress=None if shown is None else shown.progress)
+
+
+def _hunt(claim: Claim, *, control: str | None, **options: Any) -> Hunt:
+    with _watched(HuntDisplay) as shown:
+        if shown is not None:
+            options["progress"] = shown.progress
+        if control is None:
+            return hunting_runs.hunt(claim, **options)
+        return controls.hunt_variant(claim, control, **options)
+
+
+def _sharpen(
+    claim: Claim, *, record: bool, by: Any, folder: Path | str, **options: Any
+) -> Sharpened:
+    if isinstance(by, str):
+        by = [name.strip() for name in by.split(",")]
+    with _watched(SharpenDisplay) as shown:
+        if shown is not None:
+            options["progress"] = shown.progress
+        result = sharpening_runs.sharpen(claim, by=by, folder=Path(folder), **options)
+    for line in keeping.record(result) if record else ():
+        say(line)
+    return result
+
+
+def _prove(claim: Claim, *, keep: bool, shape: Any, **options: Any) -> Result:
+    with _watched(ProveDisplay) as shown:
+        if shown is not None:
+            options["progress"] = shown.progress
+        result = proving_runs.prove(claim, shape=_shape(shape), **options)
+    if keep:
+        path = proofs.keep(claim, result)
+        say("nothing to keep" if path is None else f"kept in {path}")
+    return result
+
+
+_ASKED: Mapping[str, Callable[..., Any]] = {
+    "verify": _verify,
+    "hunt": _hunt,
+    "sharpen": _sharpen,
+    "prove": _prove,
+}
+
+
+def _shape(shape: Any) -> Mapping[str, tuple[int, ...]] | None:
+    """The shapes that are asked for; one number stands for itself."""
+    if shape is None:
+        return None
+    rule = "it has whole numbers by the names of sizes, as {'depth': (1, 2), 'width': 1}"
+    if not isinstance(shape, Mapping):
+        raise InputError(f"shape is {shape!r:.80}; {rule}")
+    chosen = {}
+    for name, value in shape.items():
+        values = (value,) if isinstance(value, int) else value
+        if not isinstance(values, tuple | list | range | set) or not all(
+            isinstance(one, int) for one in values
+        ):
+            raise InputError(f"shape has {name!r}: {value!r:.80}; {rule}")
+        chosen[name] = tuple(values)
+    return chosen
+
+
+class VerifyDisplay(Display):
+    """Shows how many instances of one claim were evaluated."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._instances = 0
+        self._share = 0.0
+
+    def progress(self, value: int | float) -> None:
+        """So many more instances, or the share of an experiment that was made again."""
+        if isinstance(value, int):
+            self._instances += value
+        else:
+            self._share = value
+        self.now_and_then(self._line)
+
+    def render(self) -> Text:
+        """The state on one line."""
+        from rich.text import Text
+
+        return Text(self._line(), style="bold")
+
+    def _line(self) -> str:
+        made = f", {self._share:.0%} of its experiment made again" if self._share else ""
+        return f"{count(self._instances)} instances, {self.seconds:.0f} s{made}"
+
+
+class NotebookLine(io.TextIOBase):
+    """A stream whose latest line stands below a cell, in place of the one before."""
+
+    #: Seconds between two lines.
+    pause = 0.5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: Any = None
+
+    def write(self, text: str) -> int:
+        """Show a line in place of the one before; white space alone changes nothing."""
+        if text.strip():
+            self._show(text.strip())
+        return len(text)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._shown is not None:
+            self._show("")
+            self._shown = None
+        super().close()
+
+    def _show(self, line: str) -> None:
+        data = {"text/plain": line} | ({} if line else {"text/html": ""})
+        if self._shown is None:
+            from IPython.display import display
+
+            self._shown = display(data, raw=True, display_id=True)
+        else:
+            self._shown.update(data, raw=True)
+
+
+@contextmanager
+def _watched(display: Callable[[TextIO], D]) -> Iterator[D | None]:
+    """A display where one can be seen, while it is entered; None elsewhere."""
+    if in_notebook():
+        line = NotebookLine()
+        try:
+            yield display(cast(TextIO, line))
+        finally:
+            line.close()
+    elif redraws(sys.stderr):
+        with display(sys.stderr) as shown:
+            yield shown
+    else:
+        yield None
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this process."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
