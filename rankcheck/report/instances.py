@@ -63,14 +63,14 @@ def number(text: str) -> str:
     return f"≈ {_rounded(text if ball is None else ball[1])}"
 
 
-def shortened(text: str) -> str:
-    """The text of an instance with its long numbers rounded to five digits.
+def shortened(text: str, cut: int = CUT) -> str:
+    """The text of an instance with its long numbers rounded to five digits, and cut if it is long.
 
     >>> shortened("slope 0.30000000000000004, W_1 = [[1, 1234567/1000]]")
     'slope 0.3…, W_1 = [[1, 1234.6…]]'
     """
     short = _LONG.sub(lambda long: f"{_rounded(long[0])}…", text)
-    return short if len(short) <= CUT else short[:CUT] + " …"
+    return short if len(short) <= cut else short[:cut] + " …"
 
 
 def _rounded(text: str) -> str:

@@ -32,6 +32,7 @@ from rankcheck.report.charts import Picture, bounds, has_spread, spread
 from rankcheck.report.experiments import ExperimentPart, experiment_part
 from rankcheck.report.instances import instance, number, scripts, shortened, value
 from rankcheck.report.networks import drawing
+from rankcheck.report.paths import public
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
 __all__ = ["claim_page", "fragment", "ledger_page", "render"]
@@ -39,7 +40,8 @@ __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 _ROOM = __name__.rpartition(".")[0]
 #: What docstrings write for the name of a function: its role, and the rooms it lies in.
 _ROLE = re.compile(r":\w+:`[~!]?(?:\w+\.)*(\w+)`")
-#: In a ledger of so many claims, experiments are shown without their figures and words.
+#: A page of so many claims, which is to stay within 2 MB, does without the distributions, without
+#: what instances reached, and without the figures and words of experiments.
 WHOLE = 100
 #: In a ledger of at most so many claims, the lists of its documents are open; their parts as well.
 SOME, FEW = 40, 5
@@ -72,6 +74,7 @@ class ClaimPart:
     relations: Sequence[RelationPart] = field(default_factory=tuple)
     verified: bool = True
     experiment: ExperimentPart | None = None
+    whole: bool = True
 
     @classmethod
     def of(
@@ -80,18 +83,18 @@ class ClaimPart:
         """Collect what belongs to a row.
 
         Args:
-            whole: whether all of an experiment is shown, or its findings alone.
+            whole: whether everything is shown; else what many claims have room for.
         """
         relations = [
             RelationPart(
                 relation_name(facts.label, place),
                 facts,
-                spread(facts) if has_spread(facts) else None,
+                spread(facts) if whole and has_spread(facts) else None,
             )
             for place, facts in enumerate(row.relations)
         ]
         experiment = experiment_part(row, whole=whole)
-        return cls(row, entry, _docstring(entry), relations, verified, experiment)
+        return cls(row, entry, _docstring(entry), relations, verified, experiment, whole)
 
     @property
     def anchor(self) -> str:
@@ -152,11 +155,11 @@ def ledger_page(
         hunts: pictures beside that of the bounds, which is drawn if the ledger has several.
     """
     known = {entry.id: entry for entry in entries}
-    whole = len(ledger.rows) >= WHOLE
-    parts = [ClaimPart.of(row, known.get(row.id), whole=not whole) for row in ledger.rows]
+    whole = len(ledger.rows) < WHOLE
+    parts = [ClaimPart.of(row, known.get(row.id), whole=whole) for row in ledger.rows]
     several = sum(row.best_ratio is not None for row in ledger.rows) > 1
     pictures = [bounds(ledger), *hunts] if several else list(hunts)
-    return render("ledger.html", ledger=ledger, pictures=pictures, **_shared(parts))
+    return render("ledger.html", ledger=ledger, pictures=pictures, whole=whole, **_shared(parts))
 
 
 def claim_page(claims: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:
@@ -244,6 +247,7 @@ def _environment() -> Environment:
         "drawing": drawing,
         "formula": markup.formula,
         "holds": lambda kind: SIGNS[kind].holds,
+        "public": public,
         "count": lambda whole: f"{whole:,}".replace(",", " "),
         "shortened": shortened,
         "ratio": short,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -132,6 +133,24 @@ def test_the_counterexample_of_an_equation_in_exact_numbers(ledger):
     assert f"rankcheck replay {row.certificate} evaluates them again" in said
     assert "ball arithmetic of" not in said
     assert said.count("rankcheck replay properties") == 1
+
+
+def test_a_page_names_no_folder_of_the_machine_that_wrote_it(ledger):
+    """Neither do the tracebacks of a claim that failed, nor a certificate in another folder."""
+    raised = 'File "/home/me/work/mine.py", line 3, in test_it\nValueError: 1/2 < 3/4'
+    failed = bound(verdict="failed", messages=(raised,), certificate="/home/me/t.a.json")
+    installed = "/opt/venv/lib/site-packages/rankcheck/_properties/rank/certificates/t.json"
+    [entry] = select(["rank.sandwich"])
+    text = ledger_page(
+        ledger(failed, replace(REFUTED, certificate=installed), Row.of(entry, "holds")),
+        [replace(entry, file=Path("/opt/venv/rankcheck/_properties/rank/sandwich.py"))],
+    )
+    assert "/home/" not in text
+    assert "/opt/" not in text
+    said = words(Page(text).text)
+    assert 'File "mine.py", line 3, in test_it ValueError: 1/2 < 3/4' in said
+    assert "rankcheck replay properties/rank/certificates/t.json" in said
+    assert "File: properties/rank/sandwich.py:" in said
 
 
 def test_the_columns_of_the_relations(ledger):
