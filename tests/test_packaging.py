@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from importlib import metadata
@@ -19,13 +20,16 @@ from rankcheck.catalogue.collect import claim_files, project, project_folder
 ROOT = Path(__file__).parent.parent
 
 
+def built(target, folder):
+    build = [sys.executable, "-m", "hatchling", "build", "--target", target, "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    [path] = folder.iterdir()
+    return path
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    [path] = folder.glob("*.whl")
-    return path
+    return built("wheel", tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.mark.slow
@@ -76,6 +80,18 @@ def test_the_wheel_works_in_an_empty_directory(wheel, tmp_path):
     assert "2 claims: 1 hold, 1 refuted by certificate" in verified
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout says what is tracked")
+def test_the_source_distribution_holds_what_is_tracked(tmp_path):
+    """So the tests run from it, those of the workflows and of the changelog, too."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True)
+    tracked = {name for name in listed.stdout.decode().splitlines() if (ROOT / name).exists()}
+    with tarfile.open(built("sdist", tmp_path)) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert len(tracked) > 1000
+    assert {name for name in tracked if '"' not in name} - names == set()
+
+
 def test_tools_are_pinned_once():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
@@ -117,6 +133,9 @@ def test_ci_runs_the_versions_of_python_that_are_named():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     assert sorted(named) == sorted(set(re.findall(r'python: "(3\.\d+)"', job)))
+    release = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    [tried] = re.findall(r"python: \[(.*)\]", release)
+    assert re.findall(r"3\.\d+", tried) == sorted(named)
 
 
 def released():
@@ -124,6 +143,28 @@ def released():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     [version, date], *_ = re.findall(r"^## (\d\S*) · (\d{4}-\d\d-\d\d)$", changelog, re.M)
     return version, date
+
+
+def notes(tag):
+    return subprocess.run([ROOT / ".ci" / "notes", tag], capture_output=True, text=True)
+
+
+def test_the_notes_of_a_release_are_its_section_of_the_changelog():
+    done = notes(f"v{__version__}")
+    assert (done.returncode, done.stderr) == (0, "")
+    _, section, *_ = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")
+    lines = section.splitlines()[1:]
+    assert [line.split("](")[0] for line in lines if line] == [
+        line.split("](")[0] for line in done.stdout.splitlines() if line
+    ]
+    assert "](docs/" not in done.stdout
+    assert f"/blob/v{__version__}/docs/errata.md)" in done.stdout
+
+
+def test_a_tag_that_is_not_the_version_has_no_notes():
+    done = notes("v0.0.1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"the tag is v0.0.1, the version of the code {__version__}\n"
 
 
 def test_the_changelog_and_the_citation_name_this_version():

@@ -1,5 +1,6 @@
 """The workflows are YAML that GitHub takes, and their commands are ones that rankcheck has."""
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -78,13 +79,40 @@ def test_the_steps_with_pytest(request):
     assert unknown == []
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=str)
+OURS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
 def test_workflows_of_this_project(path):
-    """Their commands are read, too."""
+    """Their commands are read, too; a job has a limit, and no right that it does not need."""
     data = workflow(path.read_text("utf-8"))
-    for job in data["jobs"].values():
+    assert data["permissions"] == {"contents": "read"}
+    for name, job in data["jobs"].items():
+        assert int(job["timeout-minutes"]) <= 210
+        assert set(job.get("needs", [])) <= set(data["jobs"]) or job["needs"] in data["jobs"]
+        assert ("permissions" in job) == (name in ("publish", "notes", "pages"))
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] == "false"
+                assert "write" not in job.get("permissions", {}).values()
         for line in commands(runs(job["steps"])):
             parser().parse_args(words(re.sub(r"\$\{\{.*?\}\}", "x", line)))
+
+
+def test_actions_are_pinned_to_one_commit_each():
+    """A tag can be moved; the comment says which version the commit is."""
+    uses = [line for path in OURS for line in re.findall(r"uses: (.*)", path.read_text("utf-8"))]
+    pins = {re.fullmatch(r"([\w/-]+)@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in uses}
+    assert len(pins) > 4
+    assert None not in pins
+    assert len({found[1] for found in pins}) == len({found[0] for found in pins})
+
+
+def test_the_scripts_of_the_workflows_are_there():
+    named = {name for path in OURS for name in re.findall(r"\.ci/\w+", path.read_text("utf-8"))}
+    assert {".ci/run", ".ci/notes", ".ci/try"} <= named
+    for name in named:
+        assert os.access(ROOT / name, os.X_OK)
 
 
 def test_the_exit_codes_are_those_of_the_commands():
