@@ -55,7 +55,7 @@ PI_ABOVE, PI_BELOW = Fraction(355, 113), Fraction(333, 106)
 @instances
 def pairs_of_points(source: Source):
     """d, ε, and four pairs of unit vectors, the first aligned and the second opposite."""
-    d, error = source.integer(2, source.choice((3, 5))), Fraction(1, source.integer(1, 3))
+    d, error = source.integer(2, source.choice((3, 4))), Fraction(1, source.integer(1, 3))
     x, other = unit_vectors(source, PAIRS, d), unit_vectors(source, PAIRS - 2, d)
     return d, error, x, torch.cat((x[..., :1, :], -x[..., 1:2, :], other), -2)
 
@@ -101,7 +101,7 @@ def test_oscillating_example(d, error, x, other, *, witness=depth_three):
     \sin(\pi d^3 \langle x, x' \rangle)$ with hidden widths at most $16\pi d^5/\varepsilon$ and
     $4\pi d^3/\varepsilon$, and weights and biases of absolute value at most $2\pi d^3$.
 
-    Built for $d = 2, \dots, 5$, with up to 235 620 units. A rational number above $\pi$ gives the
+    Built for $d = 2, 3, 4$, with up to 77 208 units. A rational number above $\pi$ gives the
     numbers of cells, and one below $\pi$ the bounds of the widths.
     """
     cells = depth_three_cells(PI_ABOVE * d**3, d, error)
