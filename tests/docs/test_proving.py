@@ -1,4 +1,4 @@
-"""docs/proving.md: the commands print what the page shows, but for the number of paths."""
+"""docs/proving.md and docs/json.md: the commands print what the page shows, but for the number of paths."""
 
 import re
 
@@ -52,5 +52,6 @@ def test_every_field_of_the_json_is_named():
         targets=(target,),
     )
     data = Result(plan=plan, outcomes=(Outcome(target=target),)).to_json()
-    named = set(re.findall(r"`(\w+)`", TEXT[TEXT.index("## The result as JSON") :]))
+    text = (DOCS / "json.md").read_text("utf-8").partition("## A proof")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(\w+)`", text))
     assert {*data, *data["outcomes"][0]} <= named | {"schema"}

@@ -349,7 +349,7 @@ def test_the_page_shows_a_file():
     text = of_ledger("bottleneck.singular-value-gap", 0)
     shown = [
         block
-        for language, block in blocks((DOCS / "proving.md").read_text("utf-8"))
+        for language, block in blocks((DOCS / "inside-proofs.md").read_text("utf-8"))
         if language == "coq"
     ]
     assert len(shown) == 2
