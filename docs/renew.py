@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+#: Stands at the end of a page, where no reader stumbles over it, if nothing in it says so already.
+MADE = "<!-- Made by `python docs/renew.py` -->"
 FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER / "_ext"), str(FOLDER.parent)]
 
@@ -34,7 +36,7 @@ from tests import test_oracles  # noqa: E402
 def pages() -> dict[str, str]:
     """The pages and figures by name; those of experiments are made by `experiments`."""
     entries = project()
-    return {
+    made = {
         "claims.md": lists.claims(entries),
         "errata.md": lists.errata(entries),
         "ledger.md": lists.ledger((FOLDER / "ledger.md").read_text(encoding="utf-8")),
@@ -48,6 +50,11 @@ def pages() -> dict[str, str]:
         "breaks.md": breaks.page(),
         **{f"theory/{name}": text for name, text in theory.files().items()},
     }
+    return {name: _marked(name, text) for name, text in made.items()}
+
+
+def _marked(name: str, text: str) -> str:
+    return text if not name.endswith(".md") or MADE in text else f"{text.rstrip()}\n\n{MADE}\n"
 
 
 def main(arguments: list[str]) -> int:

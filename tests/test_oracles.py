@@ -76,7 +76,6 @@ def table() -> str:
     without = [f"| `{name}` | {why} |" for name, why in sorted(NONE_POSSIBLE.items())]
     return "\n".join(
         [
-            "<!-- Made by `python docs/renew.py`, from the marks on the tests. -->",
             "# Oracles",
             "",
             "What the public functions of the mathematics are compared with that is not ours.",

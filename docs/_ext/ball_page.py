@@ -75,33 +75,30 @@ NOTES = {
 }
 """What is special, by one of the names; other notes are the first paragraph of a docstring."""
 
-HEAD = """# What balls know
+HEAD = """# Functions that a body may use
 
-This page is made by `python docs/renew.py`; do not edit it.
+A violation is proved by evaluating the body of a claim again, on balls: every number is an exact
+rational or an interval that contains the true value, real or complex. The functions of torch below
+work on balls, and so do methods of the same names, the operators
+`+ - * / // % ** @ abs < <= > >= == !=`, and the attributes `shape`, `ndim`, `dtype`, `device`, `T`,
+`H`, `mT`, `mH`, `real`, `imag`.
 
-On ball arrays every number is an exact rational or a ball that contains the true value, real or
-complex. The functions below have a ball form; a method of the same name works wherever torch has
-one, and so do the operators `+ - * / // % ** @ abs < <= > >= == !=` and the attributes `shape`,
-`ndim`, `dtype`, `device`, `T`, `H`, `mT`, `mH`, `real`, `imag`. `x[i] = y` works where the body has
-made x and nothing else sees its numbers change: on `A.clone()`, `A.new_zeros(…)` or the result of a
-function, while no view of it is in use. Any other function raises
-`NoBallForm`, which says what to use instead; so does a form of a call that balls do not have, such
-as `x.sum(dtype=torch.int64)`. What torch refuses, balls refuse. `Undecided` means that balls of
-this precision do not decide a comparison, or that a result is not unique: eigenvectors at repeated
-eigenvalues, singular vectors at repeated or zero singular values, QR of dependent columns. There
-are no gradients and no `torch.func`: a body takes leading batch axes where one would write `vmap`,
-and has a derivative as a formula, that of a network as `Network.jacobian`.
+* Any other function, and a form of a call that balls do not have, such as
+  `x.sum(dtype=torch.int64)`, raises `NoBallForm`, which says
+  [what to use instead](#without-a-ball-form). Then a violation of the claim stays undecided.
+* `x[i] = y` works where the body has made x, as `A.clone()` or `A.new_zeros(…)`, and no view of it
+  is in use.
+* There are no gradients and no `torch.func`: a body takes leading batch axes where one would write
+  `vmap`, and has a derivative as a formula, that of a network as `Network.jacobian`.
+* `Undecided` means that balls do not decide a comparison, or that a result is not unique:
+  eigenvectors at repeated eigenvalues, singular vectors at repeated or zero singular values, QR of
+  dependent columns. A claim must not depend on signs of eigenvectors or on the order of
+  `torch.linalg.eigvals`: `rankcheck.linalg.spectral_function` and `spectral_projection` need no
+  convention, and work at repeated eigenvalues.
+* A float of a body is the decimal that was written, if it has at most 12 digits; one that was
+  computed is a ball. [Constants](writing-claims.md#constants) has the rule.
 
-A float of a body that meets balls is the decimal that was written, if it has at most 12 digits; one
-that was computed is a ball. [Constants](writing-claims.md#constants) has the rule.
-
-Signs of eigenvectors, of singular vectors and of the factors of QR, and the order of
-`torch.linalg.eigvals`, are conventions. Balls follow what torch computes in floats at the midpoint.
-A proof of a violation is repeated with other signs and in other orders, and counts only if it
-holds with all of them. A claim must not depend on them: `rankcheck.linalg.spectral_function` and
-`spectral_projection` need no convention, and work at repeated and clustered eigenvalues.
-
-`rankcheck.linalg` has for both kinds of number: `singular_values`, `rank`, `schatten_power`,
+`rankcheck.linalg` has for floats and balls: `singular_values`, `rank`, `schatten_power`,
 `schatten_norm`, `pseudo_determinant`, `log_pseudo_determinant`, `operator_norm`, `nuclear_norm`,
 `frobenius_squared`, `range_projection`, `spectral_function`, `symmetric_sqrt`, `symmetric_log`,
 `symmetric_abs`, `spectral_projection`, `spectral_radius`, `permanent`. `rankcheck.costs.phi`,

@@ -19,8 +19,6 @@ __all__ = ["claims", "errata", "ledger"]
 _HEAD = """\
 # Errata
 
-Made by `python docs/renew.py`.
-
 Be careful with such a list. The documents were read in text conversions, in which a dot, a bar, a
 "not" or an "=" may be lost, and the quoted words are those of the text at hand. Papers are written
 for readers who fill in what the context says. Most entries are slips that their authors would
@@ -56,7 +54,7 @@ _SECTIONS = {
 
 def claims(entries: Sequence[Entry]) -> str:
     """The index of claims: a section for each document, a line for each claim."""
-    out = ["# The claims", "", "Made by `python docs/renew.py`."]
+    out = ["# The claims"]
     for key, group in by_document(entries).items():
         document = DOCUMENTS.get(key)
         out += ["", f"## `{key}`" if key else "## Conjectures without a reference", ""]

@@ -22,8 +22,6 @@ _DRAWN = re.compile(r" \(drawn: [\d, -]*\)")
 _HEAD = """\
 # What is proved
 
-Made by `python docs/renew.py`.
-
 A claim that holds was not broken. At some small shapes more is known: it is true there for all
 entries. [Proving at a shape](proving.md) says how, and what that does not say. The *mutants* are
 false variants of the claim; where k of n cannot be proved at the same shape, a proof there tells

@@ -20,8 +20,6 @@ __all__ = ["page"]
 _HEAD = """\
 # Open records
 
-Made by `python docs/renew.py`.
-
 How sharp is a bound? Its record is the largest lhs / rhs that is proved at an instance, in ball
 arithmetic. A bound is open as long as no instance is known that attains it, up to 10⁻⁶. The room
 that is left is how many times sharper it could be, at most: either there is a sharper theorem, or a

@@ -19,8 +19,6 @@ __all__ = ["pages"]
 _HEAD = """\
 # Statements, in reading order
 
-Made by `python docs/renew.py`.
-
 What each document states, in the order in which one reads it, and what the ledger says of each
 statement. The sentences are ours and shorter than those of the documents; the claims have the whole
 statement. The documents were read in text conversions without page numbers, so a section or a slide
@@ -86,7 +84,7 @@ def _page(
     by_id: Mapping[str, Entry],
 ) -> str:
     title = str(DOCUMENTS[key])
-    parts = [f"# `{key}`, in reading order", f"Made by `python docs/renew.py`.\n\n{plain(title)}."]
+    parts = [f"# `{key}`, in reading order", f"{plain(title)}."]
     rows: list[str] = []
     section = ""
     for statement, said in zip(index, words, strict=True):
