@@ -42,11 +42,9 @@ def python_blocks(path: Path) -> list[str]:
 
 PAGES = [path for path in pages() if python_blocks(path)]
 #: Pages whose blocks are excerpts; all other pages bring what they use.
-EXCERPTS = {
-    "README.md",
-    *(f"docs/{name}.md" for name in ("hunting", "inside-hunts", "architecture")),
-}
-EXCERPTS |= {f"docs/{name}.md" for name in ("writing-claims", "inside-experiments", "accusations")}
+EXCERPTS = {"README.md", *(f"docs/inside-{name}.md" for name in ("hunts", "experiments"))}
+EXCERPTS |= {f"docs/{name}.md" for name in ("hunting", "architecture")}
+EXCERPTS |= {f"docs/{name}.md" for name in ("writing-claims", "accusations")}
 
 
 @instances

@@ -1,4 +1,4 @@
-"""docs/proving.md and docs/json.md: the commands print what the page shows, but for the number of paths."""
+"""docs/proving.md: the commands print what the page shows, but for the number of paths."""
 
 import re
 
