@@ -24,6 +24,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands.completion import add_selectors
 from rankcheck.commands.verify import Run, add_run
 from rankcheck.errors import InputError
+from rankcheck.report.badge import FIELDS, write_badge
 from rankcheck.stored import StoredError, read_json
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
@@ -67,8 +68,6 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"received {args.out} twice; the page and the badge have a file each")
     if args.ledger is None:  # before numpy and torch are imported
         prepared = Run.of(args, select(args.selectors))
-    from rankcheck.report.badge import FIELDS, write_badge  # torch
-
     if args.badge is not None:
         files.check_writable(args.badge, "a badge of rankcheck", FIELDS)
     hunts = [picture for path in args.hunt for picture in _margins(path)]
@@ -77,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
         entries: Sequence[Entry] = project()
     else:
         entries = prepared.entries
+        say(f"{len(entries)} claim{'s' * (len(entries) != 1)} to verify, for the page {args.out}")
         ledger = prepared.ledger(Progress(sys.stdout, len(entries)))
         code = exits.of_rows(ledger.rows)
     from rankcheck.report import ledger_page  # its libraries take a while to import

@@ -4,8 +4,24 @@ What lives here: how results look on a page, and as a badge.
 May import: everything below, but not `terminal`.
 """
 
-from rankcheck.report.audit import audit_page
-from rankcheck.report.page import claim_page, ledger_page
-from rankcheck.report.sharpening import sharpening_page
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankcheck.doors import door
+
+if TYPE_CHECKING:
+    from rankcheck.report.audit import audit_page
+    from rankcheck.report.page import claim_page, ledger_page
+    from rankcheck.report.sharpening import sharpening_page
 
 __all__ = ["audit_page", "claim_page", "ledger_page", "sharpening_page"]
+
+__getattr__ = door(
+    __name__,
+    {
+        ".audit": ("audit_page",),
+        ".page": ("claim_page", "ledger_page"),
+        ".sharpening": ("sharpening_page",),
+    },
+)

@@ -1,6 +1,8 @@
 """rankcheck report, show --html and export, on good and bad input."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,9 +53,25 @@ def test_without_a_ledger_the_claims_are_verified(monkeypatch, command):
         return Ledger.of([row], profile="quick", seed=0, seconds=1.0)
 
     monkeypatch.setattr("rankcheck.commands.verify.Run.ledger", ledger)
-    assert command("report", "rank.sandwich", "--out", "a.html")[0] == 1
+    code, said, _ = command("report", "rank.sandwich", "--out", "a.html")
+    assert code == 1
+    assert said.startswith("1 claim to verify, for the page a.html\n")
     assert made == [["rank.sandwich"]]
     assert "broken" in Path("a.html").read_text(encoding="utf-8")
+
+
+def test_nothing_slow_is_imported_before_it_says_what_it_does():
+    """Neither torch nor what draws pages: with a badge, too."""
+    code = (
+        "import sys; import rankcheck.commands.verify as v\n"
+        "from rankcheck.commands.cli import main\n"
+        "slow = {'torch', 'numpy', 'jinja2', 'markdown_it'}\n"
+        "v.Run.ledger = lambda *_: sys.exit(str(slow & set(sys.modules)))\n"
+        "main(['report', 'rank.sandwich', '--badge', 'b.json'])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stderr == "set()\n"
+    assert ran.stdout == "1 claim to verify, for the page rankcheck-report.html\n"
 
 
 def test_a_claim_is_verified_and_shown(command):
