@@ -24,6 +24,7 @@ import pictures  # noqa: E402
 import proved  # noqa: E402
 import questions  # noqa: E402
 import records  # noqa: E402
+import refutations  # noqa: E402
 import sharpening  # noqa: E402
 import statements  # noqa: E402
 import theory  # noqa: E402
@@ -48,6 +49,7 @@ def pages() -> dict[str, str]:
         **statements.pages(entries),
         "oracles.md": test_oracles.table(),
         "breaks.md": breaks.page(),
+        **{f"errata/{name}": text for name, text in refutations.pictures(entries).items()},
         **{f"theory/{name}": text for name, text in theory.files().items()},
     }
     return {name: _marked(name, text) for name, text in made.items()}

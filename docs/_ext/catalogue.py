@@ -1,6 +1,7 @@
 """A page for each claim, made from the text of its file; and links from claim ids to these pages.
 
-The files of claims are read, not run.
+The files of claims are read, not run, but for those that are declared false: their certificates are
+replayed.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
+from refutations import counterexample, objection, printed_and_right
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from written import plain, write
 
 from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.entry import Entry
-from rankcheck.claims.kinds import KINDS
+from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.prove.file import Proofs
 from rankcheck.records.file import Records
 
@@ -31,6 +33,8 @@ _NO_LINK = (
     nodes.reference,
     nodes.title,
 )
+#: The colours of a drawing that stands in no page.
+_ALONE = re.compile(r' style="[^"]*"')
 _PROOF = re.compile(r"`?docs/proofs/([\w-]+)\.md`?")
 
 
@@ -54,17 +58,14 @@ def _lines(entry: Entry, *, certified: bool) -> Iterator[str]:
     yield "## Statement\n"
     yield _PROOF.sub(r"[docs/proofs/\1.md](../proofs/\1.md)", plain(entry.statement)) + "\n"
     yield from _checks(entry)
-    for number, erratum in enumerate(entry.errata, 1):
-        yield f"## Erratum{f' {number}' if len(entry.errata) > 1 else ''}\n"
-        yield f"- **Place:** {plain(erratum.place)}" if erratum.place else ""
-        yield f"- **Printed:** {plain(erratum.printed)}"
-        yield f"- **Right:** {plain(erratum.right)}"
-        yield f"- **What survives:** {plain(erratum.survives)}\n"
+    yield from _errata(entry)
     if entry.readings:
         yield "## Readings\n"
         for reading, why in entry.readings.items():
             yield f"- **Read as** {plain(reading)}: {plain(why)}"
         yield ""
+    if entry.kind in FALSE:
+        yield objection("../")
     if entry.corrected_by:
         yield f"**Corrected by** `{entry.corrected_by}`.\n"
     yield "## File\n"
@@ -74,6 +75,22 @@ def _lines(entry: Entry, *, certified: bool) -> Iterator[str]:
         yield f"and its counterexample, [{entry.id}.json](../../properties/{stored}):"
         yield f"`rankcheck replay properties/{stored}`"
     yield f"\n`````python\n{_source(entry)}\n`````\n"
+
+
+def _errata(entry: Entry) -> Iterator[str]:
+    """What is wrong in print, and the counterexample."""
+    for number, erratum in enumerate(entry.errata, 1):
+        yield f"## Erratum{f' {number}' if len(entry.errata) > 1 else ''}\n"
+        yield f"{plain(erratum.place)}.\n" if erratum.place else ""
+        yield from printed_and_right(erratum)
+        yield f"**What survives:** {plain(erratum.survives)}\n"
+    shown, steps = counterexample(entry, "../")
+    if shown:
+        yield "## Counterexample\n"
+        yield from shown
+        yield "<details><summary>Both sides step by step</summary>\n" if steps else ""
+        yield from steps
+        yield "</details>\n" if steps else ""
 
 
 def _checks(entry: Entry) -> Iterator[str]:
@@ -147,6 +164,15 @@ def _link(app: Sphinx, doctree: nodes.document) -> None:
             )
 
 
+def _draw(app: Sphinx, doctree: nodes.document) -> None:
+    """Put the drawings of networks into the page itself: they take its colours, light or dark."""
+    for image in list(doctree.findall(nodes.image)):
+        file = Path(app.srcdir) / "errata" / Path(image["uri"]).name
+        if file.parent.name in Path(image["uri"]).parts and file.suffix == ".svg":
+            text = _ALONE.sub("", file.read_text(encoding="utf-8"), count=1)
+            image.replace_self(nodes.raw("", text, format="html"))
+
+
 def _ids(app: Sphinx) -> list[str]:
     """The ids of all claims, each before its own beginnings."""
     known: set[str] = app.env.claim_ids  # type: ignore[attr-defined]
@@ -183,4 +209,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", _generate)
     app.connect("doctree-read", _link)
+    app.connect("doctree-read", _draw)
+    app.add_css_file("errata.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

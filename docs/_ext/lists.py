@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 from pathlib import Path
 
-from written import plain as escaped
+from refutations import counterexample, found, objection, printed_and_right
+from written import one_line
 
 from rankcheck.catalogue.collect import by_document, project_folder
 from rankcheck.catalogue.entry import Entry
@@ -13,19 +15,24 @@ from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.claims.verdicts import VERDICTS
+from rankcheck.report.networks import drawing
+from rankcheck.terminal.formulas import unicode
 
 __all__ = ["claims", "errata", "ledger"]
 
 _HEAD = """\
 # Errata
 
+What was found wrong in print, the worst first, with an exact counterexample wherever something is
+false. Nearly all results stand, most of them with the same proof.
+
+{counts}
+
 Be careful with such a list. The documents were read in text conversions, in which a dot, a bar, a
-"not" or an "=" may be lost, and the quoted words are those of the text at hand. Papers are written
-for readers who fill in what the context says. Most entries are slips that their authors would
-correct at sight, and nearly all results stand, many of them with the same proof. A statement is
-listed as false only if each fair reading of it that we found is false, inside its context; the
-readings are given, so that a reader can object to them. If you know a reading in which a statement
-is true, this list is wrong: please report it. The rule is in [accusations.md](accusations.md)."""
+"not" or an "=" may be lost. Most entries are slips that their authors would correct at sight. A
+statement is listed as false only if each fair reading of it that we found is false, inside its
+context ([the rules](accusations.md)); if you know a reading in which it is true,
+[object to it](accusations.md#object-to-a-reading)."""
 
 #: The sections in the order of their weight.
 _SECTIONS = {
@@ -51,6 +58,16 @@ _SECTIONS = {
     ),
 }
 
+#: What the entries of a section are called at the head of the page.
+_BRIEFLY = {
+    "theorem": "results that are false as printed",
+    "open": "steps of a proof that fail and leave their result open",
+    "stands with another constant": "step that fails, with another constant in the result",
+    "formula": "formulas and remarks beside the results",
+    "stands": "steps of a proof that fail, where the result stands as it is",
+    "misprint": "misprints",
+}
+
 
 def claims(entries: Sequence[Entry]) -> str:
     """The index of claims: a section for each document, a line for each claim."""
@@ -69,16 +86,19 @@ def claims(entries: Sequence[Entry]) -> str:
 
 
 def errata(entries: Sequence[Entry]) -> str:
-    """The errata, sorted by weight, then by document and place."""
-    parts = [_HEAD]
+    """The errata by weight, and inside of a weight those that are seen at a glance first."""
     inside = [entry for group in by_document(entries).values() for entry in group]
     pairs = [(entry, erratum) for entry in inside for erratum in entry.errata]
+    parts, counts = [], []
     for key, (heading, text) in _SECTIONS.items():
-        here = [pair for pair in pairs if _section(*pair) == key]
+        here = sorted((pair for pair in pairs if _section(*pair) == key), key=_size)
         if here:
+            anchor = "-".join(heading.lower().replace(",", "").split())
+            counts.append(f"- [{len(here)} {_BRIEFLY[key]}](#{anchor})")
             parts.append(f"## {heading}" + (f"\n\n{text}" if text else ""))
-            parts += ["\n".join(_item(entry, erratum)) for entry, erratum in here]
-    return "\n\n".join(parts) + "\n"
+            write = _folded if key == "misprint" else _item
+            parts += ["\n".join(write(entry, erratum)).strip() for entry, erratum in here]
+    return "\n\n".join([_HEAD.format(counts="\n".join(counts)), *parts]) + "\n"
 
 
 def ledger(text: str) -> str:
@@ -91,11 +111,6 @@ def ledger(text: str) -> str:
     return "\n".join([before + mark, *rows, "", "<!-- end -->"]) + rest.partition("<!-- end -->")[2]
 
 
-def plain(text: str) -> str:
-    """A text on one line that Markdown shows as it is, but for formulas and code."""
-    return " ".join(escaped(text).split())
-
-
 def _section(entry: Entry, erratum: Erratum) -> str:
     """The section of an erratum; that of a step goes by what becomes of the result."""
     if erratum.weight != "step":
@@ -103,17 +118,53 @@ def _section(entry: Entry, erratum: Erratum) -> str:
     return (entry.result or "open").split(":", 1)[0]
 
 
+def _size(pair: tuple[Entry, Erratum]) -> tuple[bool, int]:
+    """Networks that are drawn before others, and short counterexamples before long ones.
+
+    Misprints stay in the order of their documents.
+    """
+    known = found(pair[0])
+    return (
+        (False, 0)
+        if known is None
+        else (drawing(known.description) is None, len(known.description))
+    )
+
+
 def _item(entry: Entry, erratum: Erratum) -> Iterator[str]:
-    yield f"### `{entry.document}`, {plain(erratum.place or entry.where)}"
-    yield ""
-    yield f"- **Printed:** {plain(erratum.printed)}"
-    yield f"- **Right:** {plain(erratum.right)}"
-    yield f"- **How we know:** {_evidence(entry)}"
+    yield f"### `{entry.document}`, {one_line(erratum.place or entry.where)}\n"
+    yield from printed_and_right(erratum)
+    shown, steps = counterexample(entry)
+    yield from shown
+    readings = len(entry.readings)
+    said = [
+        *(["both sides step by step"] if steps else []),
+        *([f"{readings} reading{'s' if readings > 1 else ''}"] if readings else []),
+        "what survives",
+    ]
+    yield f"<details><summary>{', '.join(said).capitalize()}, and how to object</summary>\n"
+    yield from steps
+    yield from _details(entry, erratum)
+    yield "\n" + objection()
+    yield "</details>"
+
+
+def _folded(entry: Entry, erratum: Erratum) -> Iterator[str]:
+    """A misprint: its place, and one click away what it is."""
+    place = unicode(erratum.place or entry.where)
+    yield f"<details><summary>{escape(entry.document)}, {escape(place)}</summary>\n"
+    yield from printed_and_right(erratum)
+    yield from _details(entry, erratum)
+    yield "\n</details>"
+
+
+def _details(entry: Entry, erratum: Erratum) -> Iterator[str]:
     for reading, why in entry.readings.items():
-        yield f"- **Read as** {plain(reading)}: {plain(why)}"
+        yield f"- **Read as** {one_line(reading)}: {one_line(why)}"
     if entry.result is not None:
-        yield f"- **The result:** {plain(entry.result)}"
-    yield f"- **What survives:** {plain(erratum.survives)}"
+        yield f"- **The result:** {one_line(entry.result)}"
+    yield f"- **What survives:** {one_line(erratum.survives)}"
+    yield f"- **How we know:** {_evidence(entry)}"
 
 
 def _evidence(entry: Entry) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from lists import plain
+from written import one_line as plain
 
 from rankcheck.catalogue.collect import by_document, project_folder
 from rankcheck.catalogue.entry import Entry

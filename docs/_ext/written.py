@@ -31,6 +31,11 @@ def plain(text: str) -> str:
     return "".join([*out, _escaped(text[end:])])
 
 
+def one_line(text: str) -> str:
+    """A text on one line that Markdown shows as it is, but for formulas and code."""
+    return " ".join(plain(text).split())
+
+
 def _escaped(text: str) -> str:
     text = _TAG.sub("&lt;", text).replace("](", "]\\(").replace("$", "\\$")
     return marks(text)

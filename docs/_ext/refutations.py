@@ -1,0 +1,163 @@
+"""What is wrong in print, as Markdown: print beside what is right, and the counterexample.
+
+A counterexample is replayed from its certificate: its network is drawn, both sides are named, and
+what leads to them is a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from written import one_line
+
+from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.loader import load
+from rankcheck.claims.counterexample import Counterexample, Sides
+from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.kinds import FALSE
+from rankcheck.counterexamples.certificate import stored_path
+from rankcheck.counterexamples.explain import explained
+from rankcheck.counterexamples.replay import replay
+from rankcheck.report.instances import equation, number, scripts, shortened, split, value_latex
+from rankcheck.report.networks import drawing
+
+__all__ = ["counterexample", "found", "objection", "pictures", "printed_and_right"]
+
+#: An instance with more characters is shown as text that is cut.
+LONGEST = 400
+#: The colours of a drawing that stands in no page.
+_ALONE = ' style="color-scheme: light dark; color: light-dark(#1d1f24, #e4e5e8)"'
+_IS = {"leq": "at most", "lt": "less than", "eq": "equal to"}
+
+
+_KNOWN: dict[str, Counterexample] = {}
+
+
+def found(entry: Entry) -> Counterexample | None:
+    """The counterexample of a claim that is declared false, replayed once; None of any other.
+
+    Raises:
+        CertificateError, ValueError: its certificate does not prove it.
+    """
+    if entry.kind not in FALSE:
+        return None
+    if entry.id not in _KNOWN:
+        [claim] = load([entry])
+        again = replay(stored_path(claim), claim=claim)
+        if again.instance is None or not again.refuted:
+            raise ValueError(f"the certificate of {entry.id} does not refute it")
+        _KNOWN[entry.id] = explained(again.instance, again.smallest)
+    return _KNOWN[entry.id]
+
+
+def picture(entry: Entry) -> str | None:
+    """The network of a counterexample as a file of SVG; None if it has no small network."""
+    known = found(entry)
+    drawn = None if known is None else drawing(known.description)
+    if drawn is None:
+        return None
+    return (
+        str(drawn).replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg"{_ALONE} ', 1) + "\n"
+    )
+
+
+def printed_and_right(erratum: Erratum) -> Iterator[str]:
+    """Print beside what is right; the one below the other on a phone."""
+    yield '<div class="printed-right">\n<div>\n'
+    yield f"**Printed:** {one_line(erratum.printed)}\n"
+    yield "</div>\n<div>\n"
+    yield f"**Right:** {one_line(erratum.right)}\n"
+    yield "</div>\n</div>\n"
+
+
+def counterexample(entry: Entry, up: str = "") -> tuple[list[str], list[str]]:
+    """The counterexample of a false claim: what stands in sight, and the steps to its sides.
+
+    Args:
+        up: the way from the page to the folder docs.
+    """
+    known = found(entry)
+    if known is None:
+        return [], []
+    shown = ['<div class="refuted">\n']
+    drawn = drawing(known.description)
+    if drawn is not None:
+        [title] = re.findall(r"<title>(.*?)</title>", str(drawn))
+        shown.append(f"![{title}]({up}errata/{entry.id}.svg)\n")
+    shown.append(f"Here {_instance(known.description)}:\n")
+    shown += _sides(known)
+    for part in known.also:
+        shown += ["The other way in which it could hold fails too:\n", *_sides(part)]
+    shown.append("</div>\n")
+    return shown, list(_steps(known))
+
+
+def _instance(description: str) -> str:
+    """The parts of an instance, formulas where they are numbers."""
+    if len(description) > LONGEST:
+        return f"`{shortened(description)}`"
+    parts = []
+    for part in split(description):
+        latex = equation(part)
+        parts.append(one_line(part) if latex is None else f"${latex}$")
+    return ", ".join(parts)
+
+
+def _sides(known: Sides) -> Iterator[str]:
+    sentence = f"should be {_IS[known.kind]} the following, and is not:"
+    yield f'{_named(known, 0)}<br><span class="sign">{sentence}</span><br>'
+    yield f"{_named(known, 1)}\n"
+
+
+def _named(known: Sides, place: int) -> str:
+    value = number(known.rhs if place else known.lhs)
+    if not known.named:
+        return f"**{value}**"
+    name = known.named[place]
+    called = f"`{name.code}`" if name.formula is None else f"${name.formula}$"
+    return f"{called} {'' if value.startswith('≈') else '= '}**{value}**"
+
+
+def _steps(known: Counterexample) -> Iterator[str]:
+    """The table of steps, the two sides at its end."""
+    if not known.steps:
+        return
+    yield "| step | value | what it is |\n| --- | --- | --- |"
+    within = ""
+    for step in known.steps:
+        if step.within and step.within != within:
+            yield f"| in {_code(step.within)}: | | |"
+        within = step.within
+        code = " = ".join(part for part in (step.name, step.code) if part)
+        latex = value_latex(step.value)
+        value = step.value if latex is None else f"${latex}$"
+        yield f"| {_code(code)} | {value} | {_cell(str(scripts(step.meaning)))} |"
+    for name, place, text in zip(
+        ("left", "right"), known.named, (known.lhs, known.rhs), strict=False
+    ):
+        if place.code is not None:
+            yield f"| the {name} side, {_code(place.code)} | **{number(text)}** | |"
+    yield ""
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "&#124;").replace("*", "\\*").replace("_", "\\_").replace("[", "\\[")
+
+
+def objection(up: str = "") -> str:
+    """How a reader objects."""
+    return (
+        "Is there a fair reading in which the printed words are true? Then this entry is wrong: "
+        f"[object to a reading]({up}accusations.md#object-to-a-reading).\n"
+    )
+
+
+def pictures(entries: Sequence[Entry]) -> dict[str, str]:
+    """The pictures of all counterexamples, by file name."""
+    drawn = {f"{entry.id}.svg": picture(entry) for entry in entries}
+    return {name: text for name, text in drawn.items() if text is not None}
