@@ -1,7 +1,7 @@
 """Writes the pages of this folder that are made from the code, from the claims and from records.
 
     python docs/renew.py               the pages; nothing is verified and nothing is trained
-    python docs/renew.py --pictures    the pictures as well, in a minute
+    python docs/renew.py --pictures    the pictures as well, in some minutes
 
 A test fails if a page is not what this writes.
 """
@@ -18,6 +18,7 @@ sys.path[:0] = [str(FOLDER / "_ext"), str(FOLDER.parent)]
 
 import ball_page  # noqa: E402
 import experiments  # noqa: E402
+import gallery  # noqa: E402
 import generators  # noqa: E402
 import lists  # noqa: E402
 import pictures  # noqa: E402
@@ -68,7 +69,9 @@ def main(arguments: list[str]) -> int:
         path = FOLDER / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return experiments.main() or (pictures.main() or sharpening.main() if arguments else 0)
+    if arguments:
+        return experiments.main() or pictures.main() or sharpening.main() or gallery.main([])
+    return experiments.main()
 
 
 if __name__ == "__main__":

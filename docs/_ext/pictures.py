@@ -1,39 +1,30 @@
-"""The pictures of README: a ledger and a sharpening on a terminal, a counterexample on the page.
+"""Two pictures of rankcheck's own claims: a ledger on a terminal, a counterexample on the page.
 
     python docs/_ext/pictures.py
 
-verifies `CLAIMS`, sharpens the conjecture of README, which takes a minute in all, and writes
-`docs/ledger.svg`, `docs/counterexample.svg` and `docs/sharpen.svg`. Nothing in them is written by
-hand, and they ask for nothing: no font, no style sheet. The second is light or dark as the page
-around it is.
+verifies `CLAIMS`, and writes `docs/ledger.svg` and `docs/counterexample.svg`. Nothing in them is
+written by hand, and they ask for nothing: no font, no style sheet. They are light or dark as the
+page around them is.
 """
 
 from __future__ import annotations
 
-import io
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import chdir
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 from xml.etree import ElementTree
 
-from rich.console import Console
 from rich.text import Text
+from terminals import drawn
 
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.report.page import claim_page, fragment
-from rankcheck.sharpen.run import sharpen
 from rankcheck.terminal import table
 from rankcheck.terminal.live import rows_table
-from rankcheck.terminal.sharpening import lines as sharpened_lines
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import verify_claims
@@ -41,14 +32,11 @@ from rankcheck.verification.run import verify_claims
 __all__ = [
     "CLAIMS",
     "HEIGHT",
-    "MINE",
     "SHOWN",
     "WIDTH",
     "counterexample",
     "ledger",
     "main",
-    "sharpened",
-    "sharpening",
 ]
 
 #: Claims of every verdict and of nearly every kind, with short ids.
@@ -70,15 +58,12 @@ CLAIMS = (
 )
 #: The claim whose counterexample is drawn.
 SHOWN = "bottleneck.ntk-derivative-as-printed"
-#: The conjecture that is sharpened.
-MINE = "mine.ten-percent-better"
 #: The characters of a line of the terminal.
 COLUMNS = 98
 #: The size of the counterexample; a test in a browser checks that it fits.
 WIDTH, HEIGHT = 850, 980
 
 _FOLDER = Path(__file__).parents[1]
-_FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono'"
 _XHTML, _MATHML = "http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/MathML"
 #: What the picture of the page leaves out, and its margins.
 _STYLE = """
@@ -90,46 +75,10 @@ body { margin: 0; padding: 0; max-width: none; background: none; }
 
 def ledger(rows: Sequence[Row], seconds: float, settings: Settings) -> str:
     """What `rankcheck verify` shows of rows at its end, as SVG."""
-    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     shown = sorted(rows, key=lambda row: row.id)
-    console.print(rows_table([(table.cells(row), row) for row in shown], COLUMNS, live=False))
+    cells = rows_table([(table.cells(row), row) for row in shown], COLUMNS, live=False)
     total = table.total(rows, seconds, settings.profile.name, settings.seed)
-    console.print("\n" + total, markup=False, highlight=False)
-    return _drawn(console, "rankcheck verify", "ledger")
-
-
-def sharpening(data: Mapping[str, Any]) -> str:
-    """What `rankcheck sharpen` shows at its end, as SVG; `data` is its JSON."""
-    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    for line, style in sharpened_lines(data, COLUMNS):
-        console.print(Text(line, style))
-    return _drawn(console, "rankcheck sharpen my_conjectures.py", "sharpen")
-
-
-def conjecture() -> str:
-    """The file of claims of README."""
-    text = (_FOLDER.parent / "README.md").read_text(encoding="utf-8")
-    [file] = [one for one in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if MINE in one]
-    return file
-
-
-def sharpened(budget: float | None = 10.0, **settings: Any) -> dict[str, Any]:
-    """The JSON of `rankcheck sharpen` of the conjecture of README, in an empty folder."""
-    with TemporaryDirectory() as folder, chdir(folder):
-        Path("my_conjectures.py").write_text(conjecture(), encoding="utf-8")
-        [claim] = load(select(["my_conjectures.py"]))
-        return sharpen(claim, budget=budget, **settings).to_json()
-
-
-def _drawn(console: Console, title: str, name: str) -> str:
-    """What was printed on a console, as SVG that asks for nothing."""
-    svg = console.export_svg(title=title, unique_id=name)
-    # Rich names a font on a server. Any font of equal widths does, as each text has its length.
-    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code", _FONTS)
-    [size] = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    height = round(WIDTH * float(size[1]) / float(size[0]))
-    svg = svg.replace("<svg ", f'<svg width="{WIDTH}" height="{height}" ', 1)
-    return "\n".join(line.rstrip() for line in svg.splitlines() if line.strip()) + "\n"
+    return drawn([cells, Text("\n" + total)], "rankcheck verify", "ledger", COLUMNS)
 
 
 def counterexample(row: Row, entry: Entry) -> str:
@@ -161,7 +110,6 @@ def main() -> int:
     [row] = [row for row in rows if row.id == SHOWN]
     (_FOLDER / "ledger.svg").write_text(ledger(rows, taken, settings), encoding="utf-8")
     (_FOLDER / "counterexample.svg").write_text(counterexample(row, known[SHOWN]), encoding="utf-8")
-    (_FOLDER / "sharpen.svg").write_text(sharpening(sharpened()), encoding="utf-8")
     return 0
 
 

@@ -95,11 +95,11 @@ def pictures(found: Mapping[str, Any]) -> dict[str, str]:
             picture = ratios(data["by"], data["relations"][0])
         if picture is None:
             raise RuntimeError(f"{claim} has too few values for a picture")
-        drawn[name] = _alone(picture)
+        drawn[name] = alone(picture)
     return drawn
 
 
-def _alone(picture: Picture) -> str:
+def alone(picture: Picture) -> str:
     """A picture of the report with the style that its page has."""
     import rankcheck.report
 
