@@ -53,8 +53,8 @@ def commutator(folder: Path) -> str:
 
 def proved(folder: Path) -> str:
     """A theorem of the catalogue, proved at small shapes."""
-    words = ["prove", "rank.jacobian-bounds-cost", "--entries", "5", "--shape", "depth=2"]
-    return _terminal("proved", [*words, "--shape", "width=1"], folder)
+    words = ["prove", "rank.jacobian-bounds-cost", "--entries", "3", "--shape", "depth=2"]
+    return _terminal("proved", words, folder)
 
 
 def hunted(folder: Path) -> str:

@@ -1,10 +1,10 @@
-"""The answers and the pictures of docs/sharpening.md: its commands are run on its own claims.
+"""The answers of docs/first-conjecture.md and docs/sharpening.md: commands are run on their claims.
 
     python docs/_ext/sharpening.py
 
-takes two minutes. It saves each claim of the page in the file that is named last before it,
-runs each `rankcheck sharpen` and `rankcheck score` of the page, puts its answer into the block
-below it, and draws the figures from the JSON. The exit code is 1 if a command does not answer.
+takes some minutes. It saves each claim of a page in the file that is named last before it, runs
+each command of the page, puts its answer into the block below it, and draws the figures of
+docs/sharpening.md from the JSON. The exit code is 1 if a command does not answer.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.sharpening import frontier, ratios
 from rankcheck.report.svg import STYLE
 
-__all__ = ["ANSWERED", "PAGE", "PICTURES", "answers", "files", "main", "pictures"]
+__all__ = ["ANSWERED", "FIRST", "PAGE", "PICTURES", "answers", "files", "main", "pictures"]
 
 _FOLDER = Path(__file__).parents[1]
-PAGE = _FOLDER / "sharpening.md"
+PAGE, FIRST = _FOLDER / "sharpening.md", _FOLDER / "first-conjecture.md"
 #: By its file the picture of a claim of the page.
 PICTURES = {"depths.svg": "mine.two-slopes", "frontier.svg": "mine.lipschitz"}
 #: A command of the page that prints something, and what it printed.
 ANSWERED = re.compile(
-    r"```\n(rankcheck (?:sharpen|score) [^\n]+)\n```\n\n```text\n(.*?)```\n", re.S
+    r"```\n(rankcheck (?:export|hunt|replay|score|sharpen|verify) [^\n]+)\n```\n\n"
+    r"```text\n(.*?)```\n",
+    re.DOTALL,
 )
 #: What is said before the answer.
-_PROGRESS = re.compile(r"^(?:sharpening |  seconds )[^\n]*\n", re.MULTILINE)
+_PROGRESS = re.compile(r"^(?:sharpening |hunting |about |  seconds )[^\n]*\n", re.MULTILINE)
 _BLOCK = re.compile(r"`(\w+\.py)`|```python\n(.*?)```", re.DOTALL)
 _COLOURS = re.compile(r":root \{.*?\n\}", re.DOTALL)
 _FONT = "svg{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
@@ -116,11 +118,13 @@ def main() -> int:
     """Run the commands of the page, and write the page and its figures."""
     with tempfile.TemporaryDirectory() as folder:
         try:
+            first, _ = answers(FIRST.read_text("utf-8"), Path(folder))
             page, found = answers(PAGE.read_text("utf-8"), Path(folder))
             drawn = pictures(found)
         except RuntimeError as error:
             print(error, file=sys.stderr)
             return 1
+    FIRST.write_text(first, encoding="utf-8")
     PAGE.write_text(page, encoding="utf-8")
     for name, svg in drawn.items():
         place = PAGE.with_suffix("") / name

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.catalogue.collect import project, project_folder
+from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.reference import Reference
 from rankcheck.terminal import exits
@@ -106,16 +106,6 @@ def test_claims_are_annotated_in_github_actions(mine, command, monkeypatch, tmp_
     code, out, err = command(*verify("mine.py::test_cited"))
     assert (code, err) == (0, "")
     assert "/no/summary.md" in out
-
-
-def test_the_readme_is_true(mine, command):
-    readme = (project_folder().parent / "README.md").read_text(encoding="utf-8")
-    [text] = re.findall(r"```python\n(from rankcheck import conjecture.*?)```", readme, re.DOTALL)
-    [answer] = re.findall(r"```\n(mine\.ten-percent-better is false.*?)```", readme, re.DOTALL)
-    Path("my_conjectures.py").write_text(text, encoding="utf-8")
-    code, out, err = command(*verify("my_conjectures.py"))
-    assert (code, err) == (1, "")
-    assert answer in out
 
 
 def test_replay_finds_the_claim_or_names_it(mine, command):

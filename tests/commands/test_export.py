@@ -106,11 +106,11 @@ def test_a_step_without_a_form_is_named(name, command):
 
 
 @pytest.mark.slow
-def test_the_conjectures_of_readme_and_tutorial(command, tmp_path, monkeypatch):
+def test_the_conjectures_of_two_pages(command, tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "_claims", {})  # other tests of the pages declare them, too
     for page, name in (
-        (ROOT / "README.md", "mine.ten-percent-better"),
-        (ROOT / "docs/first-conjecture.md", "mine.rank-of-a-product"),
+        (ROOT / "docs/sharpening.md", "mine.ten-percent-better"),
+        (ROOT / "docs/first-conjecture.md", "mine.sup-norm"),
     ):
         text = page.read_text(encoding="utf-8")
         block = next(b for b in text.split("```python\n")[1:] if name in b).partition("```")[0]

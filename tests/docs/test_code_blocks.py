@@ -7,6 +7,7 @@ under pytest-xdist, which would deal out the items of sybil's own plugin one by 
 import importlib
 import inspect
 import re
+import shlex
 import sys
 import types
 from fractions import Fraction
@@ -176,27 +177,59 @@ def test_what_verify_answers(name, recipe_file, capsys):
         assert (row.mutants.total > 0) == ("mutants 1/1" in section)
 
 
+#: What the commands of the walk are given besides what the page says, so that no clock decides.
+QUICK = {
+    "verify": ["--workers", "1", "--limit", "0"],
+    "sharpen": ["--budget", "3", "--limit", "0"],
+    "hunt": ["--limit", "0"],
+}
+
+
+def steady(command: str, answer: str) -> list[str]:
+    """The parts of an answer that any machine, version and budget has."""
+    lines = answer.splitlines()
+    match command:
+        case "verify":
+            rows = [line.split("] ")[1].rsplit(", ", 1)[0] for line in lines if line[:1] == "["]
+            return rows + [line for line in lines if line.startswith(("mine.", "  "))]
+        case "sharpen":
+            return lines[:1]
+        case "hunt":
+            return [lines[0].split(" in ")[0]]
+        case "export":
+            return lines[: lines.index("fails by at least $2$. Both sides are exact.")]
+        case _:
+            return lines
+
+
 @pytest.mark.slow
-def test_the_five_minutes(quiet_world, capsys):
-    """What the page prints is what the commands print, but for the seconds."""
-    text = (DOCS / "first-conjecture.md").read_text("utf-8")
-    first, second = python_blocks(DOCS / "first-conjecture.md")
-    refuted, replayed, guarded, _ = (
-        block for language, block in blocks(text) if language == "text"
-    )
-    options = ["--workers", "1", "--limit", "0"]
-
+def test_the_way_from_an_empty_folder_to_latex(quiet_world, capsys):
+    """What first-conjecture.md prints is what its commands print."""
+    page = DOCS / "first-conjecture.md"
+    first, second = python_blocks(page)
     (quiet_world / "my_conjectures.py").write_text(first, encoding="utf-8")
-    assert main(["verify", "my_conjectures.py", *options]) == 1
-    assert refuted in capsys.readouterr().out
-    assert main(["replay", ".rankcheck/mine.rank-of-a-product.json"]) == 0
-    assert capsys.readouterr().out == replayed
+    (quiet_world / "corrected.py").write_text(second, encoding="utf-8")
+    text = page.read_text("utf-8")
+    found = re.findall(r"```\n(rankcheck [^\n]+)\n```\n\n```text\n(.*?)```", text, re.DOTALL)
+    walked = []
+    for command, answer in found:
+        name, *rest = shlex.split(command)[1:]
+        code = main([name, *rest, *QUICK.get(name, [])])
+        assert code == (rest[0] == "my_conjectures.py"), command
+        out = capsys.readouterr().out
+        assert [part for part in steady(name, answer) if part not in out] == []
+        walked.append(name)
+    assert walked == ["verify", "replay", "sharpen", "verify", "hunt", "export"]
 
-    # A file is imported once in a process, so the corrected one has another name.
-    corrected = first.split("@conjecture")[0] + second
-    (quiet_world / "corrected.py").write_text(corrected, encoding="utf-8")
-    assert main(["verify", "corrected.py", *options]) == 0
-    assert guarded.rsplit(", ", 1)[0].split("] ", 1)[1] in capsys.readouterr().out
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(0, "sup_norm"), (1, "root_n")], ids=["sup_norm", "root_n"]
+)
+def test_the_way_is_that_of_the_examples(number, name):
+    """The claims of first-conjecture.md are those of the files in examples."""
+    block = python_blocks(DOCS / "first-conjecture.md")[number]
+    example = (DOCS.parent / "examples" / f"{name}.py").read_text("utf-8")
+    assert example.partition("\n\n")[2] == block
 
 
 @pytest.mark.slow

@@ -27,8 +27,9 @@ def slugs(text: str) -> set[str]:
 
 
 def links(text: str) -> list[str]:
-    """The targets of the links outside of code."""
-    return LINK.findall(re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", prose(text), flags=re.DOTALL))
+    """The targets of the links outside of code, those of pictures inside of links included."""
+    plain = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", prose(text), flags=re.DOTALL)
+    return LINK.findall(plain) + re.findall(r"\[!\[[^\]]*\]\(([^()\s]+)\)\]", plain)
 
 
 def broken(path: Path) -> list[str]:
@@ -52,7 +53,9 @@ def test_relative_links(path):
 
 
 FIGURES = [
-    path for folder in ("", "experiments", "theory") for path in (DOCS / folder).glob("*.svg")
+    path
+    for folder in ("", "experiments", "gallery", "sharpening", "theory")
+    for path in (DOCS / folder).glob("*.svg")
 ]
 
 

@@ -1,4 +1,4 @@
-"""The pictures of README: they show what the catalogue, the certificate and a run say today."""
+"""The pictures of a ledger and a counterexample: they show what catalogue and certificate say."""
 
 import importlib
 import json
@@ -11,7 +11,6 @@ import pytest
 
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
-from rankcheck.claims import registry
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.terminal.table import HEADINGS, SELDOM
@@ -105,16 +104,3 @@ def test_the_counterexample_fits_and_follows_the_scheme(made, scheme):
     assert made.HEIGHT - 60 < box["y"] + box["height"] <= made.HEIGHT
     red = int(re.search(r"\d+", inks)[0])
     assert (red < 100) == (scheme == "light")
-
-
-@pytest.mark.slow
-def test_the_sharpening_is_that_of_the_conjecture_of_readme(made, monkeypatch):
-    """Without a clock: what is drawn of the constant and what attains it is what a run says."""
-    monkeypatch.setattr(registry, "_claims", {})  # other tests declare the same conjecture
-    drawn = terminal((DOCS / "sharpen.svg").read_text("utf-8"))
-    data = made.sharpened(None, tasks=6, shrink=20.0)
-    again = terminal(made.sharpening(data))
-    [only] = data["relations"]
-    assert drawn[0].startswith(f"{made.MINE}: false as written: lhs/rhs reaches 1.111111111;")
-    assert drawn[:4] == again[:4]
-    assert only["looks_like"][0]["text"] in drawn[2]
