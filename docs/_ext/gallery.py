@@ -65,7 +65,7 @@ def hunted(folder: Path) -> str:
 
 def constant(folder: Path) -> str:
     """The constants of the conjecture of README by depth."""
-    data = _sharpened(ROOT / "examples" / "sup_norm.py", folder, "--budget", "40")
+    data = _sharpened(ROOT / "examples" / "sup_norm.py", folder, "--budget", "120")
     picture = ratios(data["by"], data["relations"][0])
     assert picture is not None
     return sharpening.alone(picture)
