@@ -39,7 +39,7 @@ def made():
 
 def described(svg: str) -> str:
     """What is said of a chart for people who hear the page."""
-    return ElementTree.fromstring(svg).find("{*}desc").text
+    return ElementTree.fromstring(svg).findtext("{*}desc", "")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.splitlines()[0])
