@@ -49,6 +49,11 @@ class Entry(Readable, Facts):
         return f"{shown_path(self.file)}:{self.line}"
 
 
+def at_prompt(file: Path) -> bool:
+    """Whether a claim of that "file" was declared at a prompt or in a notebook: there is none."""
+    return str(file).startswith("<") or "ipykernel_" in str(file)
+
+
 def shown_path(path: Path) -> str:
     """A path relative to the working directory where it lies below it, else as it is."""
     try:

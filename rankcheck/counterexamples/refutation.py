@@ -14,11 +14,12 @@ from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.drivers import ReplaySource
+from rankcheck.notebook import InNotebooks
 
 __all__ = ["Refutation"]
 
 
-class Refutation(Counterexample):
+class Refutation(InNotebooks, Counterexample):
     """A counterexample that ball arithmetic has proved, with the arguments of the body at hand.
 
     Beside the texts of a `Counterexample` it has the arguments under the names that the body gives

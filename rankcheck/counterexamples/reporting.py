@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.entry import at_prompt, shown_path
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.explain import explained
@@ -71,8 +71,10 @@ def report_violation(violation: Instance, folder: Path, *, budget: float | None 
     try:
         smaller = smaller_certificate(folder, smallest)
         path = smaller or certificates.write(folder, smallest, worst)
-        left = f"certificate: {shown_path(path)}      "
-        left += f"rankcheck replay {shlex.quote(shown_path(path))}"
+        again = f"rankcheck replay {shlex.quote(shown_path(path))}"
+        if at_prompt(violation.claim.file):  # no command finds the claim
+            again = f"rankcheck.counterexamples.replay({shown_path(path)!r}, claim=claim)"
+        left = f"certificate: {shown_path(path)}      {again}"
         if smaller:
             left += "\n  not replaced: that certificate holds a smaller counterexample"
     except OSError as error:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
+from rankcheck.catalogue.entry import at_prompt
 from rankcheck.claims.proved import METHODS
 from rankcheck.notebook import InNotebooks, Readable
 from rankcheck.prove.proof import Proof
@@ -237,7 +239,8 @@ class Result(InNotebooks):
         budget = f" of {self.budget:g}" if self.budget else ""
         lines.append(f"  {self.seconds:.1f}{budget} s, seed {self.seed}")
         if self.left is not None:
-            lines.append(f"  proofs: {self.left}      rankcheck replay {self.left}")
+            again = "" if at_prompt(Path(plan.file)) else f"      rankcheck replay {self.left}"
+            lines.append(f"  proofs: {self.left}{again}")
         return lines
 
     def _headline(self) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from math_core import LatexError, LatexToMathML
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-__all__ = ["convertible", "formula", "line", "prose", "words"]
+__all__ = ["convertible", "formula", "is_title", "line", "prose", "words"]
 
 #: A longer formula is shown as it is written.
 LONGEST = 4000
@@ -89,6 +89,11 @@ def _on_one_line(piece: re.Match[str]) -> str:
 def line(text: str) -> Markup:
     """A line of Markdown with LaTeX, such as a title."""
     return Markup(_markdown().renderInline(text).replace(*_INLINE))
+
+
+def is_title(statement: str, title: str) -> bool:
+    """Whether a statement says no more than its title, as where a docstring has one paragraph."""
+    return " ".join(statement.split()).removesuffix(".") == title.removesuffix(".")
 
 
 def words(text: str) -> Markup:

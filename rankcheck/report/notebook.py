@@ -1,17 +1,17 @@
-"""HTML for notebooks, of claims, rows, ledgers, hunts, sharpenings, proofs and audits."""
+"""HTML for notebooks: claims, rows, ledgers, hunts, counterexamples, sharpenings, proofs."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import singledispatch
-
-from markupsafe import escape
 
 from rankcheck.audit.result import Audit
 from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.hunt.result import Hunt
 from rankcheck.prove.result import Result
 from rankcheck.report.audit import audit_fragment
-from rankcheck.report.page import fragment
+from rankcheck.report.page import ClaimPart, fragment, render
 from rankcheck.report.sharpening import sharpening_fragment
 from rankcheck.sharpen.result import Sharpened
 from rankcheck.verification.ledger import Ledger, Row
@@ -36,7 +36,7 @@ def _(shown: Claim) -> str:
 
 @html.register
 def _(shown: Row) -> str:
-    return fragment([shown])
+    return fragment([_without_text(shown)])
 
 
 @html.register
@@ -46,16 +46,30 @@ def _(shown: Ledger) -> str:
 
 @html.register
 def _(shown: Hunt) -> str:
-    proved = shown.smallest if shown.smallest is not None and shown.smallest.proved else None
-    section = shown.counterexample
+    tried = f"{shown.seconds:.1f} s, seed {shown.seed}"
+    if shown.rounds:
+        searched = f"{shown.counts.evaluated} instances of {shown.shapes} shapes"
+        tried = f"{searched} in {shown.rounds} rounds, {tried}"
     row = Row.of(
         shown.claim,
-        "refuted" if proved is not None else "undecided",
-        counterexample=section,
+        "undecided" if shown.counterexample is None else "refuted",
+        counterexample=shown.counterexample,
         certificate=shown.certificate,
-        messages=(shown.message,),
+        messages=(shown.message, tried),
     )
-    return fragment([row], verified=False)
+    said = "gave up" if shown.verdict == "gave_up" else shown.verdict
+    return fragment([_without_text(row)], verified=False, said=said)
+
+
+def _without_text(row: Row) -> Row:
+    """A row without the text of its counterexample, which is shown in its place."""
+    return row if row.counterexample is None else replace(row, messages=row.messages[1:])
+
+
+@html.register
+def _(shown: Refutation) -> str:
+    part = ClaimPart.of(Row.of(shown.claim, "refuted", certificate=shown.certificate), None)
+    return render("counterexample_fragment.html", found=shown, replay=part.replay)
 
 
 @html.register
@@ -65,7 +79,7 @@ def _(shown: Sharpened) -> str:
 
 @html.register
 def _(shown: Result) -> str:
-    return f'<pre class="rankcheck">{escape(shown.message)}</pre>\n'
+    return render("prove_fragment.html", shown=shown)
 
 
 @html.register

@@ -7,11 +7,13 @@ import hashlib
 import inspect
 import pydoc
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -19,7 +21,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from rankcheck import files
-from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.collect import project_folder
+from rankcheck.catalogue.entry import Entry, at_prompt
 from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.proved import METHODS
@@ -66,7 +69,11 @@ class RelationPart:
 
 @dataclass(frozen=True)
 class ClaimPart:
-    """A claim as the page shows it: its row, and what its file says if that is known."""
+    """A claim as the page shows it: its row, and what its file says if that is known.
+
+    Attributes:
+        said: the verdict of a hunt, which stands in place of that of the row.
+    """
 
     row: Row
     entry: Entry | None = None
@@ -75,6 +82,7 @@ class ClaimPart:
     verified: bool = True
     experiment: ExperimentPart | None = None
     whole: bool = True
+    said: str = ""
 
     @classmethod
     def of(
@@ -95,6 +103,32 @@ class ClaimPart:
         ]
         experiment = experiment_part(row, whole=whole)
         return cls(row, entry, _docstring(entry), relations, verified, experiment, whole)
+
+    @property
+    def selector(self) -> str | None:
+        """What a command takes for the claim; None if it was declared at a prompt."""
+        file = Path(self.row.file)
+        if not self.row.file or file.resolve().is_relative_to(project_folder()):
+            return self.row.id
+        if at_prompt(file):
+            return None
+        return shlex.quote(f"{public(self.row.file)}::{self.row.id}")
+
+    @property
+    def replay(self) -> str | None:
+        """What proves the certificate again; None without one."""
+        if self.row.certificate is None:
+            return None
+        path = public(self.row.certificate)
+        if self.selector is None:
+            return f"rankcheck.counterexamples.replay({path!r}, claim=claim)"
+        return f"rankcheck replay {shlex.quote(path)}"
+
+    @property
+    def statement(self) -> str:
+        """The statement, unless it is the title."""
+        row = self.row
+        return "" if markup.is_title(row.statement, row.title) else row.statement
 
     @property
     def anchor(self) -> str:
@@ -173,13 +207,16 @@ def claim_page(claims: Sequence[tuple[Row, Entry | None]], *, verified: bool = T
     return render("claim.html", **_shared(parts))
 
 
-def fragment(rows: Sequence[Row], *, verified: bool = True, table: bool = False) -> str:
+def fragment(
+    rows: Sequence[Row], *, verified: bool = True, table: bool = False, said: str = ""
+) -> str:
     """Some claims as HTML for a notebook.
 
     Args:
         table: only the table, without the parts of the claims.
+        said: the verdict of a hunt, in place of those of the rows.
     """
-    parts = [ClaimPart.of(row, None, verified=verified) for row in rows]
+    parts = [replace(ClaimPart.of(row, None, verified=verified), said=said) for row in rows]
     return render("fragment.html", table=table, **_shared(parts))
 
 
@@ -256,10 +293,19 @@ def _environment() -> Environment:
     return environment
 
 
+#: Someone else's page has colours of its own: a part of it brings ink and paper, and is as light or
+#: dark as JupyterLab and VS Code say that they are.
+_PART = """
+.rankcheck { color: var(--ink); background: var(--paper); padding: .5rem .75rem; }
+[data-jp-theme-light="true"] .rankcheck, .vscode-light .rankcheck { color-scheme: light; }
+[data-jp-theme-light="false"] .rankcheck, .vscode-dark .rankcheck { color-scheme: dark; }
+"""
+
+
 def _scoped(style: str) -> str:
     """The style for a part of someone else's page."""
     variables, _, rules = style.partition("\n}\n")
-    return variables.replace(":root", ".rankcheck") + "\n}\n.rankcheck {" + rules + "}"
+    return f"{variables.replace(':root', '.rankcheck')}\n}}\n.rankcheck {{{rules}}}{_PART}"
 
 
 def _file(name: str) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankcheck.report.charts.sharpening import frontier, pictures
-from rankcheck.report.markup import formula
+from rankcheck.report.markup import formula, is_title
 from rankcheck.report.page import render
 from rankcheck.report.svg import printable
 from rankcheck.sharpen import sentences
-from rankcheck.sharpen.words import side
+from rankcheck.sharpen.words import again, side
 
 __all__ = ["sharpening_fragment", "sharpening_page"]
 
@@ -43,6 +43,8 @@ def _values(data: Mapping[str, Any]) -> dict[str, Any]:
         "text": printable,
         "formula": formula,
         "side": side,
+        "replay": printable(again(data)),
+        "statement": "" if is_title(data["statement"], data["title"]) else data["statement"],
         "most_growing": GROWING,
         "most_open": OPEN,
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.entry import at_prompt, shown_path
 from rankcheck.counterexamples.describe import approximately, readable
 from rankcheck.sharpen.sentences import (
     Data,
@@ -25,7 +25,7 @@ from rankcheck.sharpen.sentences import (
     unmeasured,
 )
 
-__all__ = ["Paragraph", "message", "paragraphs", "side"]
+__all__ = ["Paragraph", "again", "message", "paragraphs", "side"]
 
 #: Of a longer table so many rows at its begin and at its end are shown; and so many growing
 #: instances.
@@ -137,14 +137,23 @@ def _last_false(dial: Data) -> Data | None:
     )
 
 
+def again(data: Data) -> str:
+    """What proves the certificate again; empty if there is none."""
+    if data["certificate"] is None:
+        return ""
+    path = shown_path(Path(data["certificate"]))
+    if at_prompt(Path(data["file"])):  # no command finds the claim
+        return f"rankcheck.counterexamples.replay({path!r}, claim=claim)"
+    return f"rankcheck replay {shlex.quote(path)}"
+
+
 def _end(data: Data) -> Iterator[str]:
     """The last lines: what the run did, and what it left."""
     yield f"{closing(data)}; what the generator never draws was not tried"
     for reason, times in data["troubles"].items():
         yield f"  {times} times: {reason}"
     if data["certificate"] is not None:
-        path = shown_path(Path(data["certificate"]))
-        yield f"  certificate: rankcheck replay {shlex.quote(path)}"
+        yield f"  certificate: {again(data)}"
     if data["record_file"] is not None:
         yield f"  record: {shown_path(Path(data['record_file']))}"
 

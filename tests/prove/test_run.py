@@ -341,6 +341,7 @@ def test_slack_is_exact(claim, engine):
 def test_a_notebook_shows_the_text(claim, engine):
     result = rankcheck.prove(claim, entries=1)
     shown = result._repr_html_()
-    assert shown.startswith('<pre class="rankcheck">t.made-up: proved at 1 of 1 shape')
+    assert '<span class="verdict good">proved</span> <code>t.made-up</code>' in shown
+    assert '<pre class="message">t.made-up: proved at 1 of 1 shape' in shown
     odd = dataclasses.replace(result, chance="<script>")
     assert "<script>" not in odd._repr_html_()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+import rankcheck
+from rankcheck import leq
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.counterexample import Counterexample, Step
 from rankcheck.claims.sides import Side
+from rankcheck.hunt.result import Hunt
 from rankcheck.report import claim_page, ledger_page
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
@@ -279,3 +283,36 @@ def test_what_a_notebook_shows(ledger, rows, declare, scalars):
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
     assert style.startswith(".rankcheck {")
     assert ":root" not in style.partition("@media print")[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "selector"),
+    [
+        ("properties/rank/bound.py", "rank.bound-000"),
+        ("", "rank.bound-000"),
+        ("mine/claims.py", "mine/claims.py::rank.bound-000"),
+        ("my claims.py", "'my claims.py::rank.bound-000'"),
+        ("/tmp/ipykernel_7/1234.py", None),
+        ("<ipython-input-3-0f1e>", None),
+        ("<stdin>", None),
+    ],
+)
+def test_a_command_that_is_offered_finds_the_claim(rows, file, selector, monkeypatch):
+    monkeypatch.chdir(Path(rankcheck.__file__).parents[1])
+    html = replace(rows[0], file=file)._repr_html_()
+    offered = re.findall(r"<code>rankcheck verify (.*?)</code>", html)
+    assert [unescape(one) for one in offered] == ([] if selector is None else [selector])
+
+
+def test_a_part_of_a_page_has_colours_of_its_own(rows):
+    """Ink and paper come together, so that no theme of a notebook makes it unreadable."""
+    assert ".rankcheck { color: var(--ink); background: var(--paper);" in rows[0]._repr_html_()
+
+
+def test_a_hunt_says_its_verdict(declare, scalars):
+    claim = declare(lambda x: leq(x, 9), scalars(), title="Less", statement="Less.")
+    for verdict, said in (("survived", "survived"), ("gave_up", "gave up")):
+        html = Hunt(claim, verdict, 3, message="m", rounds=2, shapes=5)._repr_html_()
+        assert f'<span class="verdict open">{said}</span>' in html
+        assert "0 instances of 5 shapes in 2 rounds" in html
+        assert 'class="statement"' not in html  # it is the title
