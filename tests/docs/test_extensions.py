@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rankcheck.catalogue.collect import project
+from tests.browsing import CHROMIUM, SCREENS, chromium, faults
 from tests.markup import MARKUP
 
 from .pages import DOCS, GENERATED
@@ -96,17 +97,23 @@ def assert_no_page_shows_markup(site: Path) -> None:
                     assert " ".join(text.translate(TYPESET).split()) in said
 
 
-@pytest.mark.slow
-def test_the_build_has_no_warnings_and_fetches_nothing(tmp_path):
-    options = ["-W", "--keep-going", "-q", "-b", "html", "-d", str(tmp_path / "doctrees")]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The pages as Sphinx builds them, without a warning."""
+    folder = tmp_path_factory.mktemp("site")
+    options = ["-W", "--keep-going", "-q", "-b", "html", "-d", str(folder / "doctrees")]
     made = subprocess.run(
-        [sys.executable, "-m", "sphinx", *options, str(DOCS), str(tmp_path / "html")],
+        [sys.executable, "-m", "sphinx", *options, str(DOCS), str(folder / "html")],
         capture_output=True,
         text=True,
         check=False,
     )
     assert (made.returncode, made.stderr) == (0, "")
-    site = tmp_path / "html"
+    return folder / "html"
+
+
+@pytest.mark.slow
+def test_the_build_has_no_warnings_and_fetches_nothing(site):
     for entry in project():
         assert (site / "claims" / f"{entry.id}.html").is_file()
     loaded = '<script src="http', '<link rel="stylesheet" href="http', '<img src="http', "@import"
@@ -116,3 +123,18 @@ def test_the_build_has_no_warnings_and_fetches_nothing(tmp_path):
     assert "<math" in (site / "claims" / "rank.sandwich.html").read_text(encoding="utf-8")
     assert_no_page_shows_markup(site)
     assert all((DOCS / name).is_dir() for name in GENERATED if name != "_build")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed; .ci/browser installs it")
+def test_every_page_fits_phones_and_desks_and_is_legible(site):
+    """In the dark and by day; of the pages of claims, which one template makes, every twentieth."""
+    claims = sorted((site / "claims").glob("*.html"))
+    pages = sorted({*site.rglob("*.html")} - {*claims}) + claims[::20]
+    with chromium() as browser:
+        page, found = browser.new_page(), {}
+        for path in pages:
+            page.goto(path.as_uri())
+            if wrong := faults(page, SCREENS[:2]):
+                found[path.relative_to(site).as_posix()] = wrong
+    assert found == {}
