@@ -20,6 +20,13 @@ LONGEST = 4000
 _TABLE = '<mtable displaystyle="false" scriptlevel="0">', "<mtable>"
 _INLINE = ' class="math inline"', ' class="math"'
 _DOLLARS = re.compile(r"(\$\$?)(.+?)\1", re.DOTALL)
+_CONVERTED = re.compile(
+    r"(?P<dollars>\$\$?)(?P<latex>.+?)(?P=dollars)|(?P<ticks>``?)(?P<code>[^`]+)(?P=ticks)",
+    re.DOTALL,
+)
+#: Bars and brackets that keep their size, and have no space around them: as letters they are the
+#: same with a third of the text.
+_FENCE = re.compile(r'<mo stretchy="false"(?: lspace="0" rspace="0")?>([‖|()\[\]])</mo>')
 
 
 @cache
@@ -38,7 +45,8 @@ def formula(latex: str, *, display: bool = False) -> Markup:
     if len(latex) <= LONGEST:
         try:
             made = _converter().convert_with_local_state(latex.strip(), displaystyle=display)
-            return Markup(made.replace(*_TABLE).replace("<mspace/>", ""))
+            made = _FENCE.sub(r"<mi>\1</mi>", made.replace(*_TABLE).replace("<mspace/>", ""))
+            return Markup(made)
         except LatexError:
             pass
     return Markup('<code class="tex">{}</code>').format(latex)
@@ -97,14 +105,17 @@ def is_title(statement: str, title: str) -> bool:
 
 
 def words(text: str) -> Markup:
-    """Plain text in which only formulas between dollars are converted, such as quoted words.
+    """Plain text in which only formulas and code are converted, such as quoted words.
 
-    >>> words("b_k * $x_k$")
-    Markup('b_k * <math><msub><mi>x</mi><mi>k</mi></msub></math>')
+    >>> words("b_k * $x_k$ of `net`")
+    Markup('b_k * <math><msub><mi>x</mi><mi>k</mi></msub></math> of <code>net</code>')
     """
     out, end = Markup(""), 0
-    for piece in _DOLLARS.finditer(text):
+    for piece in _CONVERTED.finditer(text):
         out += escape(text[end : piece.start()])
-        out += formula(piece[2], display=piece[1] == "$$")
+        if piece["code"]:
+            out += Markup("<code>{}</code>").format(piece["code"])
+        else:
+            out += formula(piece["latex"], display=piece["dollars"] == "$$")
         end = piece.end()
     return out + escape(text[end:])

@@ -8,12 +8,13 @@ from rankcheck.audit.result import Audit
 from rankcheck.experiments.known import NAMES
 from rankcheck.experiments.pages import page as experiment_page
 from rankcheck.report import audit_page, ledger_page, sharpening_page
-from tests.browsing import IN_A_BROWSER, chromium, faults
+from tests.browsing import IN_A_BROWSER, SCREENS, chromium, faults
 from tests.sharpen.made import STATES
 from tests.sharpen.made import odd as odd_sharpening
 
 from .audits import made_up, odd
 from .conftest import MARKUP, REFUTED, bound
+from .whole import whole
 
 pytestmark = IN_A_BROWSER
 
@@ -134,6 +135,23 @@ def test_the_page_fits_phones_and_desks_and_is_legible(visit, ledger, rows):
     assert faults(page) == []
     page, _ = visit(ledger(*rows))
     assert [fault for fault in faults(page) if not fault.startswith("shows")] == []
+
+
+def test_the_page_of_the_whole_catalogue(visit):
+    """What is wrong and the verdicts come first, and nothing is far; unfolded, everything fits."""
+    page, noted = visit(whole(), viewport={"width": 1400, "height": 900})
+    assert page.evaluate("document.documentElement.scrollHeight") <= 5_000
+    assert page.locator("#wrong h3").first.bounding_box()["y"] < 900
+    page.get_by_label("Text").fill("a")  # opens the documents
+    assert page.evaluate("document.documentElement.scrollHeight") <= 20_000
+    page.set_viewport_size({"width": 390, "height": 900})
+    rows = page.locator("#claims .row .verdict").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().right)"
+    )
+    assert len(rows) > 200
+    assert max(rows) < 390
+    assert faults(page, SCREENS[:2]) == []
+    assert noted == []
 
 
 @pytest.mark.parametrize("width", [390, 1400])

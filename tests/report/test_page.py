@@ -13,6 +13,7 @@ import pytest
 
 import rankcheck
 from rankcheck import leq
+from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.counterexample import Counterexample, Step
 from rankcheck.claims.sides import Side
@@ -27,6 +28,7 @@ from rankcheck.verification.ledger import (
 )
 
 from .conftest import MARKUP, REFUTED, bound
+from .whole import whole
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
 
@@ -270,6 +272,13 @@ def test_every_formula_of_the_catalogue_is_typeset():
     assert page.count("<math") > 5 * len(entries)
     assert "$" not in "".join(re.findall(r'<div class="statement">(.*?)</div>', page, re.DOTALL))
     assert len(page.encode()) < 2_000_000
+
+
+@pytest.mark.slow
+def test_the_page_of_the_whole_catalogue_stays_within_2_mb():
+    page = ledger_page(whole(), project())
+    assert len(page.encode()) < 2_000_000
+    assert len(set(Page(page).all("id"))) > len(project())
 
 
 def test_what_a_notebook_shows(ledger, rows, declare, scalars):
