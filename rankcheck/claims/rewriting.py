@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import types
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,9 +19,14 @@ Function = types.FunctionType
 
 @cache
 def definitions(file: str) -> tuple[tuple[str, ast.FunctionDef], ...]:
-    """The functions of a file, with their qualified names; none if it is no file of Python."""
-    with suppress(OSError, SyntaxError, ValueError):  # a prompt; a page whose blocks are run
-        return tuple(_definitions(ast.parse(Path(file).read_text(encoding="utf-8")), ""))
+    """The functions of a file, or of a notebook's cell, with their qualified names.
+
+    None if it is no file of Python, as at a prompt, or on a page whose blocks are run.
+    """
+    with suppress(OSError, SyntaxError, ValueError):
+        path = Path(file)
+        cell = "" if path.is_file() else "".join(linecache.getlines(file))
+        return tuple(_definitions(ast.parse(cell or path.read_text(encoding="utf-8")), ""))
     return ()
 
 

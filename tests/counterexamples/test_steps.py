@@ -1,5 +1,6 @@
 """The steps from an instance to the two sides: what they say, and when there are none."""
 
+import linecache
 import math
 from fractions import Fraction
 
@@ -140,6 +141,26 @@ def test_without_the_text_of_a_body_there_are_no_steps(declare):
     assert instance.proved
     assert explained(instance).steps == ()
     assert explained(instance).lhs == "4"
+
+
+def test_cells_of_a_notebook_have_a_text(declare, monkeypatch):
+    """IPython keeps the text of a cell where tracebacks find it, under the name of a file."""
+    names = {"__name__": "__main__", "leq": leq, "norm": operator_norm}
+    for number, cell in enumerate(
+        (
+            "def half(A):\n    return norm(A) / 2\n",
+            "def typed(A):\n    size = half(A)\n    return leq(size + 1, size)\n",
+        )
+    ):
+        name = f"/tmp/ipykernel_1/{number}.py"
+        monkeypatch.setitem(linecache.cache, name, (len(cell), None, cell.splitlines(True), name))
+        exec(compile(cell, name, "exec"), names)
+    found = steps(of(declare, names["typed"], [1, [[3]]]))
+    assert [(step.name or step.code, step.value, step.within) for step in found] == [
+        ("norm(A)", "3", "half(A)"),
+        ("norm(A) / 2", "3/2", "half(A)"),
+        ("size", "3/2", ""),
+    ]
 
 
 @pytest.mark.parametrize("body", [raising, lambda A: leq(operator_norm(A), operator_norm(A))])

@@ -212,9 +212,12 @@ def steps(instance: Instance) -> tuple[Step, ...]:
 
 
 def _home(body: Callable[..., Any]) -> Path:
-    """The folder of a body, whose files are its own; a file that is in none, such as a cell."""
+    """The folder of a body, whose files are its own; a file that is in none.
+
+    The cells of a notebook have names of files in one folder, which does not exist.
+    """
     file = Path(getattr(getattr(body, "__code__", None), "co_filename", ""))
-    return file.parent if file.is_file() else file
+    return file.parent if file.is_file() or "ipykernel" in file.parent.name else file
 
 
 def _has_sides(part: Relation, judgement: Judgement) -> bool:

@@ -1,0 +1,78 @@
+"""The page of errata: what is wrong is in sight, the worst first, and what explains it is there."""
+
+import importlib
+import re
+
+import pytest
+
+from rankcheck.catalogue.collect import project
+from rankcheck.claims.kinds import FALSE
+
+from .pages import DOCS
+
+PAGE = (DOCS / "errata.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def refutations(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    return importlib.import_module("refutations")
+
+
+def item(place):
+    """What the page says below a heading."""
+    return PAGE.partition(f"### {place}\n")[2].partition("\n### ")[0]
+
+
+def test_the_first_thing_is_wrong_at_a_glance():
+    """Prop. 9/18: print and right, its network, both sides with their names and values."""
+    first = PAGE.index("### `")
+    assert PAGE[first:].startswith("### `bottleneck`, Prop. 9/18\n")
+    shown, folded, rest = item("`bottleneck`, Prop. 9/18").partition("<details>")
+    assert folded
+    assert r"**Printed:** For any point $x$, we have $\|\partial^2_{xy}" in shown
+    assert r"**Right:** $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L \|Jf" in shown
+    assert "](errata/bottleneck.ntk-derivative-as-printed.svg)" in shown
+    assert r"$2L\,\|Jf(x)\|_{op}^{2 - 2/L}$ = **2**<br>" in shown
+    assert r"$\|\partial^2_{xy} \Theta(x, x)\|_{op}$ = **1**" in shown
+    assert r"| `J = net.jacobian(x)` | $\begin{pmatrix}1\end{pmatrix}$ |" in rest
+    assert "**Read as** for large $L$ only" in rest
+    assert "(accusations.md#object-to-a-reading)" in rest
+
+
+def test_everything_false_shows_its_sides_and_the_steps_to_them():
+    false = [entry for entry in project() if entry.kind in FALSE]
+    assert PAGE.count('<div class="refuted">') == len(false)
+    assert PAGE.count("| step | value | what it is |") == len(false)
+    assert PAGE.count("| the left side, `") == PAGE.count("| the right side, `") == len(false)
+
+
+def test_misprints_are_folded():
+    misprints = PAGE.partition("\n## Misprints\n")[2]
+    assert "###" not in misprints
+    assert misprints.count("<details><summary>") == misprints.count("**Printed:**") > 50
+
+
+def test_every_picture_is_there_and_no_other():
+    named = set(re.findall(r"\]\((errata/[^)]*\.svg)\)", PAGE))
+    assert named == {f"errata/{file.name}" for file in (DOCS / "errata").iterdir()}
+
+
+def test_what_stands_in_a_cell_stays_in_it(refutations):
+    """A bar would end the cell, a star or an index begin emphasis."""
+    assert refutations._code("a | b") == "`a \\| b`"
+    assert refutations._cell("log |A|, x**q, [0]") == "log &#124;A&#124;, x\\*\\*q, \\[0]"
+
+
+def test_a_certificate_that_refutes_nothing_is_not_shown(refutations, monkeypatch):
+    [entry] = [e for e in project() if e.id == "rank.cross-example-as-printed"]
+    monkeypatch.setattr(refutations, "_KNOWN", {})
+    original = refutations.replay
+
+    def changed(*arguments, **options):
+        again = original(*arguments, **options)
+        return type(again)(again.claim, again.judgement, True, "", {})
+
+    monkeypatch.setattr(refutations, "replay", changed)
+    with pytest.raises(ValueError, match=r"the certificate of .* does not"):
+        refutations.found(entry)
