@@ -37,6 +37,8 @@ _DARK = _theme(
     *("79b8ff", "d2a8ff", "6cd4e0", "aab2c0"),
 )
 _COLOUR = re.compile(r'fill(?:="|: )(#[0-9a-f]{6})')
+_CLIPPED = re.compile(r' clip-path="url\(#([^)]+)\)"')
+_SCREEN = re.compile(r'(clip-terminal">\s*<rect [^>]*height=")([\d.]+)')
 #: What a terminal is told that moves its cursor or writes in colour.
 _CONTROL = re.compile(r"(\x1b\[[0-9;?]*[A-Za-z]|\r?\n|\r)")
 
@@ -128,6 +130,10 @@ def _alone(svg: str) -> str:
     # Rich names a font on a server. Any font of equal widths does, as each text has its length.
     svg = svg.replace("rgba(255,255,255,0.35)", "rgba(128,128,128,0.35)")
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code", _FONTS)
+    # It cuts each line by a shape, has none for the last one, and cuts the feet of its letters.
+    shapes = set(re.findall(r'<clipPath id="([^"]+)"', svg))
+    svg = _CLIPPED.sub(lambda found: found[0] if found[1] in shapes else "", svg)
+    svg = _SCREEN.sub(lambda found: f"{found[1]}{float(found[2]) + 4:g}", svg)
     [size] = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     height = round(WIDTH * float(size[1]) / float(size[0]))
     svg = svg.replace("<svg ", f'<svg width="{WIDTH}" height="{height}" ', 1)

@@ -66,6 +66,7 @@ def test_a_figure_is_small_shown_and_asks_for_nothing(path):
     assert len(text.encode()) < 80_000
     assert not re.findall(r"<script|@import|url\((?!#)", text)
     assert not re.findall(r"""(?:href|src)=["'](?!#|data:)""", text)
+    assert set(re.findall(r"url\(#([^)]+)\)", text)) <= set(re.findall(r'id="([^"]+)"', text))
     shown = {
         (page.parent / link).resolve() for page in PAGES for link in links(page.read_text("utf-8"))
     }

@@ -41,7 +41,7 @@ def terminal(svg: str) -> list[str]:
     """The lines of a drawn terminal."""
     lines: dict[str, dict[float, str]] = {}
     for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
-        if element.get("clip-path"):
+        if element.get("textLength"):
             line = lines.setdefault(element.get("y"), {})
             line[float(element.get("x"))] = (element.text or "").replace("\xa0", " ")
     return [" ".join(lines[y][x] for x in sorted(lines[y])) for y in sorted(lines, key=float)]
