@@ -78,7 +78,7 @@ def ledger(rows: Sequence[Row], seconds: float, settings: Settings) -> str:
     shown = sorted(rows, key=lambda row: row.id)
     cells = rows_table([(table.cells(row), row) for row in shown], COLUMNS, live=False)
     total = table.total(rows, seconds, settings.profile.name, settings.seed)
-    return drawn([cells, Text("\n" + total)], "rankcheck verify", "ledger", COLUMNS)
+    return drawn([cells, Text("\n" + total)], "rankcheck verify ID ID …", "ledger", COLUMNS)
 
 
 def counterexample(row: Row, entry: Entry) -> str:
