@@ -190,7 +190,7 @@ def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.given import NotRefutedError, recertify
     from rankcheck.counterexamples.instance import DisagreementError
-    from rankcheck.counterexamples.message import sides
+    from rankcheck.counterexamples.message import side_lines, sides
     from rankcheck.instances.choices import ChoicesError
 
     try:
@@ -204,7 +204,6 @@ def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
     judgement = again.violation.judgement
     origin = "" if again.origin == again.path else f", from {shown_path(again.origin)}"
     state = "written" if again.changed else "up to date"
-    return Exit.EXPECTED, (
-        f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)\n"
-        f"  certificate: {shown_path(again.path)} ({state}{origin})"
-    )
+    head = f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)"
+    certificate = f"  certificate: {shown_path(again.path)} ({state}{origin})"
+    return Exit.EXPECTED, "\n".join([head, *side_lines(claim, judgement), certificate])

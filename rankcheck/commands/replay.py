@@ -183,7 +183,7 @@ def _refuted(path: Path, entry: Entry) -> tuple[Exit, str]:
     """As expected if a certificate proves what it says, and the text about it."""
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.instance import DisagreementError
-    from rankcheck.counterexamples.message import sides
+    from rankcheck.counterexamples.message import side_lines, sides
     from rankcheck.counterexamples.replay import replay
 
     [claim] = load([entry])
@@ -200,10 +200,8 @@ def _refuted(path: Path, entry: Entry) -> tuple[Exit, str]:
             f"written, and the instance does not refute the new text: {judgement.finding} "
             f"{judgement.reason}"
         ).rstrip()
-    text = (
-        f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)\n"
-        f"  {replayed.description}"
-    )
+    head = f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)"
+    text = "\n".join([head, *side_lines(claim, judgement), f"  {replayed.description}"])
     if replayed.changed:
         text += (
             f"\n  but the text of the claim ({entry.place}) has changed since {path} was written; "

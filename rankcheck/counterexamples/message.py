@@ -10,6 +10,7 @@ from rankcheck import balls
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.sides import sides_of
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.describe import (
     approximately,
@@ -58,6 +59,7 @@ def refuted_message(
         exactly += f"; tolerance in floats {tolerance:.2g}"
     lines = [
         f"{claim.id} is false: {sides(judgement)} (certified, {judgement.bits}-bit balls)",
+        *side_lines(claim, judgement),
         f"  {readable(instance)}",
         *_drawn_lines(smallest, instance),
         f"  claimed: {claim.claimed}",
@@ -80,6 +82,7 @@ def undecided_message(violation: Instance) -> str:
     figures = ", and ".join(_in_floats(part, entry.place) for part in relation.parts)
     lines = [
         f"{claim.id} is undecided: {label}{figures}",
+        *_named(claim, entry.number, *(part.label for part in relation.parts)),
         *(
             []
             if entry.violated
@@ -160,6 +163,22 @@ def sides(judgement: Judgement) -> str:
     text = f"{label}lhs {lhs} {SIGNS[judgement.kind].fails} rhs {rhs}"
     text += f" by {approximately(judgement.excess)}" if judgement.excess else ""
     return ", and ".join([text, *(sides(part) for part in judgement.also)])
+
+
+def side_lines(claim: Claim, judgement: Judgement) -> list[str]:
+    """What lhs and rhs of a proved violation are, a line for each; none where nothing is known."""
+    labels = (part.label for part in (judgement, *judgement.also))
+    return _named(claim, judgement.relation, *labels)
+
+
+def _named(claim: Claim, number: int, *labels: str) -> list[str]:
+    lines = []
+    for label in labels:
+        of = f"{label}: " if label and len(labels) > 1 else ""
+        for name, side in zip(("lhs", "rhs"), sides_of(claim, number, label), strict=True):
+            if side.text:
+                lines.append(f"  {of}{name} is {side.text}")
+    return lines
 
 
 def _in_floats(relation: Relation, entry: int) -> str:
