@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from typing import Any
 
 from rankcheck.claims.sides import Side
-from rankcheck.claims.signs import RelationKind
+from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.notebook import Readable
 from rankcheck.stored import build
 
 __all__ = ["Counterexample", "Sides", "Step"]
+
+
+#: Numbers are rounded to so many digits, or to as many as it takes to tell them apart.
+LEAST, MOST = 6, 60
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,38 @@ class Sides:
     rhs: str
     excess: str
     named: tuple[Side, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """`lhs 1 > rhs 0.9 by 0.1`, rounded so that the sides differ.
+
+        >>> Sides("", "leq", "2/3", "[0.5000000 +/- 1e-30]", "0.16666666666666666").sentence
+        'lhs 0.666667 > rhs 0.5 by 0.166667'
+        """
+        lhs, rhs = _value(self.lhs), _value(self.rhs)
+        digits = LEAST
+        while digits < MOST and lhs != rhs and _rounded(lhs, digits) == _rounded(rhs, digits):
+            digits += 1
+        text = f"{self.label}: " if self.label else ""
+        text += f"lhs {_rounded(lhs, digits)} {SIGNS[self.kind].fails} rhs {_rounded(rhs, digits)}"
+        return text if self.excess == "0" else f"{text} by {_rounded(_value(self.excess), LEAST)}"
+
+
+def _value(text: str) -> Decimal | str:
+    """The number that a side is, or the middle of its ball; the text if it is neither."""
+    context = Context(prec=2 * MOST, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    above, _, below = text.removeprefix("[").partition(" +/- ")[0].partition("/")
+    try:
+        return context.divide(Decimal(above), Decimal(below or 1))
+    except InvalidOperation:
+        return text
+
+
+def _rounded(value: Decimal | str, digits: int) -> str:
+    if isinstance(value, str):
+        return value
+    shortest = value.normalize(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN))
+    return f"{shortest:f}" if 0 <= shortest.adjusted() < digits else f"{shortest:g}"
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ OWN = "rankcheck"
 
 @dataclass(frozen=True)
 class Document:
-    """A paper or a set of slides."""
+    """A paper or a set of slides; `year` is that of the version that the claims quote."""
 
     key: str
     authors: str
     title: str
     venue: str
+    year: int
 
     def __str__(self) -> str:
         return f"{self.authors}, {self.title}, {self.venue}"
@@ -29,12 +30,14 @@ DOCUMENTS: dict[str, Document] = {
             "A. Jacot",
             "Implicit bias of large depth networks: a notion of rank for nonlinear functions",
             "ICLR 2023",
+            2023,
         ),
         Document(
             "bottleneck",
             "A. Jacot",
             "Bottleneck structure in learned features: low-dimension vs regularity tradeoff",
             "NeurIPS 2023",
+            2023,
         ),
         Document(
             "linear",
@@ -42,18 +45,21 @@ DOCUMENTS: dict[str, Document] = {
             "Linear layers in ReLU networks promote learning single-/multi-index models "
             "(slides A: Finding low-rank functions using linear layers; slides B: SIAM MDS 2024)",
             "arXiv:2305.15598",
+            2023,
         ),
         Document(
             "separation",
             "T. Kocák",
             "Depth separation for neural networks (slides)",
             "10 May 2019, after A. Daniely's paper of the same title, COLT 2017",
+            2019,
         ),
         Document(
             OWN,
             "The rankcheck developers",
             "Statements first written down here",
             "this project",
+            2026,
         ),
     )
 }

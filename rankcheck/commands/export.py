@@ -1,10 +1,11 @@
 """Export a stored counterexample: as LaTeX, as a file for Coq, or as a script of Python.
 
-CERTIFICATE is a file, or the id of a claim whose certificate is stored. As LaTeX (the default) it
-is a paragraph with the exact instance and both sides; nothing in the file is run, and nothing is
-proved again. With --coq and --script the counterexample is proved again first, as `rankcheck
-replay` does it. Then the body is evaluated on numbers that keep how they were computed, and what
-they kept is written to standard output.
+CERTIFICATE is a file, or the id of a claim that has one, stored beside its file or left in
+.rankcheck by a run. As LaTeX (the default) it is a paragraph with the exact instance and both
+sides; nothing in the file is run, and nothing is proved again. With --coq and --script the
+counterexample is proved again first, as `rankcheck replay` does it. Then the body is evaluated on
+numbers that keep how they were computed, and what they kept is written to standard output. --bibtex
+takes any claims, also such that hold, and writes what they cite, and rankcheck itself.
 
 Exit codes: 0 it is written; 2 wrong input, or a file that does not prove what it says; 3 a step of
 the evaluation has no form outside of rankcheck, floats and balls disagree, or the claim did not end
@@ -21,28 +22,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.collect import project, project_folder
+from rankcheck.catalogue import certificates
+from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.finding import find, found
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.commands.arguments import add_limit, limit, one_claim
+from rankcheck.claims.reference import Reference
+from rankcheck.commands.arguments import add_limit, limit
+from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.kept import Kept, file_of, kept_of
+from rankcheck.errors import InputError
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
 
-HELP = "write a counterexample for others: LaTeX, Coq, or a script of Python"
+HELP = "write a counterexample for others: LaTeX, Coq, or a script of Python; or BibTeX"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck export`."""
-    parser.add_argument(
-        "certificate", metavar="CERTIFICATE", help="a file, or the id of a refuted claim"
-    )
+    add_selectors(parser, "kept", "CERTIFICATE", "+", "a file, or the id of a refuted claim")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--tex", action="store_true", help="a paragraph of LaTeX (the default)")
+    form.add_argument("--tex", action="store_true", help="paragraphs of LaTeX (the default)")
     form.add_argument("--coq", action="store_true", help="a file that Coq's coqc checks")
     form.add_argument("--script", action="store_true", help="a script that needs no rankcheck")
+    form.add_argument("--bibtex", action="store_true", help="what any claims cite, and rankcheck")
     parser.add_argument(
         "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the file"
     )
@@ -50,13 +56,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the paragraph, the file or the script."""
+    """Print the paragraphs, the file, the script or the references."""
     language = "coq" if args.coq else "script" if args.script else None
-    path, entry = _certificate(args.certificate)
-    if language is None:
-        say(_paragraph(path))
-        return Exit.EXPECTED
     elsewhere = None if args.claims is None else select([args.claims])
+    if args.bibtex:
+        say(_references(args.kept, elsewhere))
+        return Exit.EXPECTED
+    every = kept_of(args.kept)
+    if language is None:
+        say("\n".join(_paragraph(kept, elsewhere) for kept in every).rstrip("\n"))
+        return Exit.EXPECTED
+    if len(every) > 1:
+        names = ", ".join(kept.path.stem for kept in every)
+        raise InputError(f"--{language} was given {names}; one certificate is taken at a time")
+    [(path, entry)] = [(kept.path, kept.entry) for kept in every]
     with closing(Alone(_prepare, limit(args, "replay"), warm=_warm)) as alone:
         try:
             if entry is None or elsewhere is not None:
@@ -72,24 +85,25 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _certificate(given: str) -> tuple[Path, Entry | None]:
-    """The file that is meant, and the claim if that was named."""
-    from rankcheck.counterexamples.certificate import FORM
-
-    path = Path(given)
-    if path.suffix == ".json" or path.is_file():
-        return path, None
-    entry = one_claim(given)
-    return FORM.path(entry), entry
-
-
-def _paragraph(path: Path) -> str:
-    from rankcheck.counterexamples.certificate import read
+def _paragraph(kept: Kept, elsewhere: Sequence[Entry] | None) -> str:
     from rankcheck.report.tex import paragraph
 
-    data = read(path)
-    references = {entry.id: entry.reference for entry in project()}
-    return paragraph(data, references.get(data["claim"]))
+    data = certificates.read(kept.path)
+    entry = kept.entry if elsewhere is None else None
+    return paragraph(data, entry or found(kept.path, data, elsewhere))
+
+
+def _references(arguments: Sequence[str], elsewhere: Sequence[Entry] | None) -> str:
+    """BibTeX of what claims, or those of files that are kept, refer to."""
+    from rankcheck.report.bibtex import bibliography
+
+    cited: list[Reference | None] = []
+    for argument in arguments:
+        if (path := file_of(argument)) is not None:
+            cited.append(find(path, certificates.read(path), elsewhere).reference)
+        else:
+            cited += [entry.reference for entry in select([argument])]
+    return bibliography([reference for reference in cited if reference is not None])
 
 
 @dataclass(frozen=True)
@@ -115,15 +129,13 @@ def _warm() -> None:
 
 def _prepare() -> Callable[[_Find | _Write, Tell], Any]:
     """What finds claims, and writes: the exit code, and the text."""
-    from rankcheck.counterexamples import certificate
     from rankcheck.counterexamples.instance import DisagreementError
-    from rankcheck.counterexamples.replay import find
     from rankcheck.exports import NotExportable, export
 
     def answer(question: _Find | _Write, tell: Tell) -> Any:
         path = question.path
         if isinstance(question, _Find):
-            return find(path, certificate.read(path), question.elsewhere)
+            return find(path, certificates.read(path), question.elsewhere)
         [claim] = load([question.entry])
         try:
             return Exit.EXPECTED, export(path, claim, question.language)

@@ -1,5 +1,7 @@
 """Replay certificates, files of records and of proofs: prove each again, from what is in its file.
 
+KEPT is such a file, or a SELECTOR of `rankcheck verify`, such as an id: then it is all that is kept
+beside the files of the claims, and the certificates that runs have left in .rankcheck.
 A certificate proves that its claim is false, a file of records how sharp its bounds are, and a file
 of proofs that it is true at some shapes, which the second checker finds again. The claim is one of
 rankcheck's own, or it is in the file that is named there: at that place, beside the certificate, in
@@ -26,6 +28,8 @@ from rankcheck.catalogue.kept import Form
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import add_limit, limit
+from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.kept import kept_of
 from rankcheck.errors import InputError
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
@@ -38,7 +42,7 @@ HELP = "prove a counterexample, records or proofs again, from their file"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck replay`."""
-    parser.add_argument("certificates", metavar="FILE", nargs="+", type=Path)
+    add_selectors(parser, "kept", "KEPT", "+", "a file, or the id of a claim")
     parser.add_argument(
         "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the file"
     )
@@ -54,9 +58,11 @@ def run(args: argparse.Namespace) -> int:
     elsewhere = None if args.claims is None else select([args.claims])
     codes = []
     with closing(Alone(_prepare, limit(args, "replay"), warm=_warm)) as alone:
-        paths = list(dict.fromkeys(args.certificates))
+        every = kept_of(args.kept, others=True)
+        paths = [kept.path for kept in every]
+        named = [kept.entry if elsewhere is None else None for kept in every]
         try:
-            entries = alone.ask(_Find(paths, elsewhere))
+            entries = alone.ask(_Find(paths, named, elsewhere))
         except Stopped as stopped:
             raise InputError(f"the reading of the files {stopped.how()}") from stopped
         for path, entry in zip(paths, entries, strict=True):
@@ -79,9 +85,10 @@ def _replay(alone: Alone, path: Path, entry: Entry) -> Exit:
 
 @dataclass(frozen=True)
 class _Find:
-    """Read files, and find their claims; nothing is imported."""
+    """Read files, and find the claims that were not named; nothing is imported."""
 
     paths: Sequence[Path]
+    named: Sequence[Entry | None]
     elsewhere: Sequence[Entry] | None
 
 
@@ -108,8 +115,8 @@ def _warm() -> None:
 
 def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
     """What finds claims, and replays files: the exit code, and the text."""
+    from rankcheck.catalogue.finding import find
     from rankcheck.counterexamples import certificate
-    from rankcheck.counterexamples.replay import find
     from rankcheck.prove import file as proofs
     from rankcheck.records import file as records
 
@@ -128,8 +135,8 @@ def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
         known = {path: kept(path) for path in question.paths}
         read_all = {path: one.form.read(path) for path, one in known.items()}
         return [
-            find(path, data, question.elsewhere, prove=known[path].function)
-            for path, data in read_all.items()
+            entry or find(path, read_all[path], question.elsewhere, prove=known[path].function)
+            for path, entry in zip(question.paths, question.named, strict=True)
         ]
 
     return answer

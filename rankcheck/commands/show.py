@@ -1,6 +1,8 @@
 """Show claims: statement, source, witness, tight case, controls, known errata, file.
 
-A CLAIM is an id, or another SELECTOR of `rankcheck verify`; nothing is run. With a ledger that
+A CLAIM is an id, or another SELECTOR of `rankcheck verify`, or a certificate; nothing is run. Of a
+claim that has a certificate also the counterexample: both sides, what they are, and the instance,
+as the file says. `rankcheck replay` proves it. With a ledger that
 `rankcheck verify --json FILE` wrote, also what was found: the share of the instances on which each
 relation was asserted, the ratios with and without the tight family, the depths and ranks reached.
 """
@@ -8,15 +10,20 @@ relation was asserted, the ratios with and without the tight family, the depths 
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 from rankcheck import files
+from rankcheck.catalogue import certificates
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.entry import CatalogueError, Entry
+from rankcheck.catalogue.finding import found
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.proved import Proved
 from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.kept import file_of
+from rankcheck.errors import InputError
 from rankcheck.prove.file import Proofs
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import table
@@ -41,7 +48,13 @@ def run(args: argparse.Namespace) -> int:
     """Print a paragraph a claim, or write them as a page."""
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
-    entries = select(args.claims)
+    meant = {argument: file_of(argument) for argument in args.claims}
+    given = [path for path in meant.values() if path is not None]
+    claims = [argument for argument, path in meant.items() if path is None]
+    if given and (args.html is not None or args.ledger is not None):
+        raise InputError(f"{given[0]} is a file; --html and --ledger take claims")
+    shown = [_certificate(path) for path in dict.fromkeys(given)]
+    entries = select(claims) if claims else []
     for problem in problems(entries):
         raise CatalogueError(problem)
     if args.html is not None:
@@ -53,8 +66,16 @@ def run(args: argparse.Namespace) -> int:
             page + "\n\n" + _found(rows.get(entry.id), args.ledger)
             for page, entry in zip(pages, entries, strict=True)
         ]
-    say("\n\n".join(pages))
+    say("\n\n".join(shown + pages))
     return 0
+
+
+def _certificate(path: Path) -> str:
+    """What a certificate says, under the name and the statement of its claim."""
+    data = certificates.read(path)
+    entry = found(path, data)
+    statement = textwrap.indent(data["statement"], "  ")
+    return "\n".join([data["claim"], "", statement, "", *index.found(path, data, entry)])
 
 
 def _write(path: Path, entries: Sequence[Entry], ledger: Path | None) -> int:

@@ -9,74 +9,31 @@ stand beside it, as balls, and of a disjunction those of all its parts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.kept import Form
+from rankcheck.catalogue.certificates import FORM, SCHEMA, CertificateError, read
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.counterexample import Counterexample
-from rankcheck.claims.facts import check_id
 from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples.describe import describe_exact, rounded_down
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.judge import PRECISIONS, Judgement
-from rankcheck.errors import InputError
+from rankcheck.counterexamples.judge import Judgement
 from rankcheck.files import LEFT
 from rankcheck.instances.choices import write_choices
 from rankcheck.text import ball_text
 from rankcheck.versions import versions
 
-SCHEMA = 2
-
-
-class CertificateError(InputError):
-    """A certificate is missing, malformed or changed, or does not prove what it says."""
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Section(Counterexample):
-    """What a certificate says of one instance.
-
-    Attributes:
-        instance: what its generator draws; see `rankcheck.instances.choices`.
-        relation: which of the relations fails, counted from 0.
-    """
-
-    instance: list[Any]
-    relation: int
-
-    def __post_init__(self) -> None:
-        if self.bits not in PRECISIONS:
-            raise ValueError(
-                f"it has {self.bits} bits; a certificate is decided at one of "
-                f"{', '.join(map(str, PRECISIONS))}"
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Certificate:
-    """The fields of the file."""
-
-    schema: int
-    claim: str
-    file: str
-    path: str
-    statement: str
-    statement_sha256: str
-    smallest: Section
-    worst: Section | None
-    versions: Mapping[str, str]
-    sha256: str
-
-    def __post_init__(self) -> None:
-        check_id(self.claim)
-
-
-FORM = Form(
-    "certificate", "certificates", SCHEMA, Certificate, "rankcheck certify", CertificateError
-)
+__all__ = [
+    "FORM",
+    "SCHEMA",
+    "CertificateError",
+    "contents",
+    "folder_of",
+    "read",
+    "section",
+    "stored_path",
+    "write",
+]
 
 
 def stored_path(claim: Claim) -> Path:
@@ -164,12 +121,3 @@ def _sides(judgement: Judgement) -> dict[str, str]:
         "rhs": ball_text(judgement.rhs, judgement.bits),
         "excess": rounded_down(judgement.excess),
     }
-
-
-def read(path: Path) -> Mapping[str, Any]:
-    """The fields of a certificate, checked for their types and against the checksum.
-
-    Raises:
-        CertificateError: if the file is not a certificate of this schema, or has been changed.
-    """
-    return FORM.read(path)

@@ -23,6 +23,7 @@ import torch
 
 from rankcheck import balls
 from rankcheck.balls import BallArray, Computed, NoBallForm, Undecided
+from rankcheck.catalogue.certificates import PRECISIONS
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.excess import Excess
@@ -34,9 +35,6 @@ from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected
 from rankcheck.notebook import Readable
-
-#: Precisions in bits, tried in this order until the balls decide.
-PRECISIONS = (128, 256, 512, 1024, 2048)
 
 #: So many computed floats are named in a reason.
 CONSTANTS_NAMED = 3

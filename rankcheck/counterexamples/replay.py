@@ -6,9 +6,8 @@ in ball arithmetic, and the result is compared with every field of the certifica
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -18,10 +17,9 @@ from typing import Any
 from flint import arb
 
 from rankcheck import balls
-from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.finding import find, short
 from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.certificate import CertificateError, read, section, stored_path
 from rankcheck.counterexamples.describe import describe_exact, selector
@@ -34,11 +32,8 @@ from rankcheck.files import LEFT
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
 from rankcheck.notebook import Readable
-from rankcheck.stored import shown
 from rankcheck.versions import versions
 
-#: How many folders above a certificate are searched for the file of its claim.
-ABOVE = 3
 #: If the versions of these differ, balls may be rounded and instances be described differently.
 ENGINE = ("rankcheck", "python-flint")
 
@@ -100,7 +95,7 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
         raise CertificateError(_not_stored(claim, path))
     data = read(path)
     if claim is None:
-        [claim] = load([find(path, data)])
+        [claim] = load([find(path, data, prove="rankcheck.counterexamples.replay")])
     if data["claim"] != claim.id:
         raise CertificateError(f"{path} is a certificate of {data['claim']}, not of {claim.id}")
     smallest, worst = data["smallest"], data["worst"]
@@ -150,7 +145,7 @@ def _prove(
         before, now = stated.get(name), fields.get(name)
         if before != now and (same_engine or not _agree(name, before, now)):
             raise CertificateError(
-                f"{path} says {name} {_short(before)}, but its numbers give {_short(now)}: "
+                f"{path} says {name} {short(before)}, but its numbers give {short(now)}: "
                 f"the file has been changed, or a function that {claim.id} calls (the hash of a "
                 f"claim covers its docstring, body and generator alone); `rankcheck certify "
                 f"{claim.id} --again` certifies it as it is now"
@@ -184,7 +179,7 @@ def _instance(path: Path, claim: Claim, stated: Mapping[str, Any]) -> Instance:
     if family is None:
         known = ", ".join(str(family) for family in families(claim))
         raise CertificateError(
-            f"{path} has an instance of {_short(stated['family'])}; the instances of {claim.id} "
+            f"{path} has an instance of {short(stated['family'])}; the instances of {claim.id} "
             f"are from {known or 'no generator'}"
         )
     try:
@@ -193,7 +188,7 @@ def _instance(path: Path, claim: Claim, stated: Mapping[str, Any]) -> Instance:
         if short_of_memory(error):
             raise
         raise CertificateError(
-            f"the numbers of {path} do not fit the generator of {claim.id}: {_short(str(error))}"
+            f"the numbers of {path} do not fit the generator of {claim.id}: {short(str(error))}"
         ) from error
     instance = Instance(claim, family, record)
     instance.require_agreement()
@@ -208,75 +203,6 @@ def families(claim: Claim) -> list[Instances]:
 def family_of(claim: Claim, name: str) -> Instances | None:
     """The generator of that name among `families`, or None."""
     return next((family for family in families(claim) if family.name == name), None)
-
-
-def find(
-    path: Path,
-    data: Mapping[str, Any],
-    candidates: Iterable[Entry] | None = None,
-    *,
-    prove: str = "rankcheck.counterexamples.replay",
-) -> Entry:
-    """The claim of a certificate or of records: one of rankcheck's own, or in the file named there.
-
-    That file is looked for at the place that the certificate names, and by its name in the folder
-    of the certificate, in the folders above it, and in the working directory. It is imported only
-    if its text declares a claim of that id, and only if it lies below the working directory: a
-    certificate from a stranger cannot choose which code runs.
-
-    Args:
-        candidates: where to look instead.
-        prove: the function of Python that proves such a file again.
-
-    Raises:
-        CertificateError: if the claim is not there, or lies outside of the working directory.
-        CatalogueError: if a file cannot be read.
-    """
-    places = _places(path, data)
-    if candidates is None:
-        below = (read_file(place) for place in places if _below_here(place))
-        candidates = itertools.chain(project(), itertools.chain.from_iterable(below))
-    for entry in candidates:
-        if entry.id == data["claim"]:
-            return entry
-    if not data["file"]:
-        raise CertificateError(
-            f"{path} is of {data['claim']}, which was declared at a prompt or in a notebook and is "
-            f"not in a file; in Python, with the claim at hand: {prove}({str(path)!r}, claim=claim)"
-        )
-    for place in places:
-        if not _below_here(place) and any(e.id == data["claim"] for e in read_file(place)):
-            raise CertificateError(
-                f"{path} names {place}, which lies outside of the working directory; a claim file "
-                f"is Python that would be run: rankcheck replay --claims {place} {path} runs it"
-            )
-    raise CertificateError(
-        f"{path} is of {data['claim']} in {_short(Path(data['file']).name)}, which was not found "
-        f"near it; say where it is: rankcheck replay --claims FILE {path}"
-    )
-
-
-def _below_here(place: Path) -> bool:
-    return place.resolve().is_relative_to(Path.cwd().resolve())
-
-
-def _places(path: Path, data: Mapping[str, Any]) -> list[Path]:
-    """The files of Python that a certificate may mean by the one that it names."""
-    if not data["file"]:
-        return []
-    folder = path.resolve().parent
-    name = Path(data["file"]).name
-    places = [folder / data["file"], Path(data["path"])]
-    places += [near / name for near in (folder, *list(folder.parents)[:ABOVE], Path.cwd())]
-    return [place for place in dict.fromkeys(places) if _is_python(place)]
-
-
-def _is_python(place: Path) -> bool:
-    """Whether there is such a file; a name that no file can have is none."""
-    try:
-        return place.suffix == ".py" and place.resolve().is_file()
-    except (OSError, RuntimeError, ValueError):  # too long, a loop of links, with a NUL
-        return False
 
 
 #: `[1.25 +/- 3.1e-38]`
@@ -310,8 +236,3 @@ def nearly(stated: str, now: str) -> bool:
         return stated == now
     first, second = Decimal(stated), Decimal(now)
     return abs(first - second) <= abs(second).scaleb(-10)
-
-
-def _short(value: Any) -> str:
-    text = " ".join(value.split()) if isinstance(value, str) else shown(value, 120)
-    return text if len(text) <= 120 else f"{text[:120]} …"

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Context, Decimal, DecimalException
+from typing import TYPE_CHECKING, Any
 
+from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.reference import Reference
-from rankcheck.claims.signs import SIGNS
-from rankcheck.report.instances import parts
+from rankcheck.claims.sides import formula_of, sides_of
+from rankcheck.report.instances import parts as parts_of
 from rankcheck.report.markup import convertible
 
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
+
 __all__ = ["escaped", "paragraph"]
+
+#: What is wrong with two sides, by the kind of their relation.
+_FAILS = {
+    "leq": "the first is larger than the second",
+    "lt": "the first is not smaller than the second",
+    "eq": "they differ",
+}
+#: A side with a longer formula stands on a line of its own.
+_WIDE = 60
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -30,62 +44,127 @@ _LETTERS = {
     "×": r"$\times$",
     "…": r"\ldots{}",
 }
-_PIECES = re.compile(r"(\$\$?)(.+?)\1|(`+)(.+?)\3", re.DOTALL)
+_PIECES = re.compile(r"(\$\$?)(.+?)\1|(`+)(.+?)\3|(\*)(\w[^*$`]*)\5", re.DOTALL)
 _BALL = re.compile(r"\[(\S+) \+/- (\S+)\]")
-_POWER = re.compile(r"(\d)e([+-]?)0*(\d+)")
+_POWER = re.compile(r"(\d)[eE]([+-]?)0*(\d+)")
+_GREEK = re.compile(
+    r"\\mathrm\{(alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|psi|omega)\}"
+)
 
 
-def paragraph(data: Mapping[str, Any], reference: Reference | None = None) -> str:
+def paragraph(data: Mapping[str, Any], claim: Entry | Claim | None = None) -> str:
     """What a certificate proves, with the exact instance and the enclosures of both sides.
 
-    Nothing of the certificate is run or trusted: text is escaped, and a formula that is no plain
-    mathematics is set as text.
+    It needs amsmath and no other package. Nothing of the certificate is run or trusted: text is
+    escaped, and a formula that is no plain mathematics is set as text.
 
     Args:
-        data: the fields of a certificate, as `rankcheck.counterexamples.certificate.read` returns.
-        reference: where the statement is printed.
+        data: the fields of a certificate, as `rankcheck.catalogue.certificates.read` returns.
+        claim: its claim, or the entry of that; the sides are called what it calls them.
     """
     small = data["smallest"]
-    where = "" if reference is None else f" ({_text(str(reference))})"
-    sign = SIGNS[small["kind"]].latex
-    label = f", for the relation ``{_text(small['label'])}''," if small["label"] else ""
-    least = f" by at least ${_number(small['excess'])}$" if small["excess"] != "0" else ""
-    instance = ", ".join(
-        f"${latex}$" if latex is not None else _text(part)
-        for part, latex in parts(small["description"])
-    )
-    sides = f"${_side('lhs', small['lhs'])}$ and ${_side('rhs', small['rhs'])}$"
-    also = "".join(
-        f" So does $\\mathrm{{lhs}} {SIGNS[part['kind']].latex} \\mathrm{{rhs}}$ with "
-        f"${_side('lhs', part['lhs'])}$ and ${_side('rhs', part['rhs'])}$; one was to hold."
-        for part in small.get("also", ())
-    )
+    parts = [small, *small.get("also", ())]
+    exact = not any(_BALL.fullmatch(part[side]) for part in parts for side in ("lhs", "rhs"))
     how = (
         "Both sides are exact."
-        if not any(
-            _BALL.fullmatch(part[side])
-            for part in (small, *small.get("also", ()))
-            for side in ("lhs", "rhs")
-        )
+        if exact
         else f"The enclosures were computed in ball arithmetic with {small['bits']} bits."
     )
     versions = data["versions"]
     return "\n".join(
         [
-            rf"\paragraph{{Counterexample to \texttt{{{escaped(data['claim'])}}}{where}.}}",
-            "The statement reads:",
+            r"% \usepackage{amsmath}; the references: rankcheck export "
+            f"{escaped(data['claim'])} --bibtex",
+            rf"\paragraph{{Counterexample to \texttt{{{escaped(data['claim'])}}}.}}",
+            f"{_place(None if claim is None else claim.reference)}:",
             r"\begin{quote}",
             _prose(data["statement"]),
             r"\end{quote}",
-            f"It is false{label} for {instance}.",
-            f"Here {sides}, so that $\\mathrm{{lhs}} {sign} \\mathrm{{rhs}}$",
-            f"fails{least}.{also} {how}",
+            r"\begin{sloppypar}",
+            f"It is false for {_instance(small['description'])}.",
+            *(
+                line
+                for number, part in enumerate(parts)
+                for line in _failure(part, small["relation"], claim, bool(number))
+            ),
+            how,
             rf"(rankcheck {escaped(str(versions.get('rankcheck', '')))}, python-flint",
             rf"{escaped(str(versions.get('python-flint', '')))}; certificate with SHA-256",
             rf"\texttt{{{escaped(data['sha256'][:16])}}}\ldots)",
+            r"\end{sloppypar}",
             "",
         ]
     )
+
+
+def _place(reference: Reference | None) -> str:
+    """The beginning of a sentence: where the statement stands."""
+    if reference is None:
+        return "The statement reads"
+    document = reference.document
+    if document is None:
+        return f"The statement ({_text(str(reference))}) reads"
+    return (
+        f"The statement ({_text(reference.where)} of {_text(document.authors)}, "
+        rf"\emph{{{_text(document.title)}}}, {_text(document.venue)}) reads"
+    )
+
+
+def _instance(description: str) -> str:
+    """An instance with its numbers and arrays as formulas; equal ones of one letter are joined."""
+    texts: list[str] = []
+    same: dict[tuple[str, str], tuple[int, list[str]]] = {}
+    for part, latex in parts_of(description):
+        if latex is None:
+            text = re.sub(r"(?<= )-?\d[\d/.]*$", lambda number: f"${number[0]}$", _text(part))
+            texts.append(text)
+            continue
+        name, _, value = _GREEK.sub(r"\\\1", latex).partition(" = ")
+        place, names = same.setdefault((name.partition("_")[0], value), (len(texts), []))
+        names.append(name)
+        shown = [*names[:2], r"\dots", names[-1]] if _in_a_row(names) else names
+        texts[place:] = [f"${' = '.join([*shown, value])}$", *texts[place + 1 :]]
+    return ", ".join(texts)
+
+
+def _in_a_row(names: Sequence[str]) -> bool:
+    """Whether four names or more have all indices from the first to the last one."""
+    indices = [int(index[0]) for name in names if (index := re.search(r"\d+(?=\}$)", name))]
+    return len(names) > 3 and indices == list(range(indices[0], indices[0] + len(names)))
+
+
+def _failure(
+    part: Mapping[str, Any], number: int, claim: Entry | Claim | None, also: bool
+) -> list[str]:
+    """Both sides with their values, and that the relation between them fails."""
+    formula = None if claim is None else formula_of(claim, number, part["label"])
+    if formula is None or not all(map(convertible, (formula.lhs, formula.rhs))):
+        names = r"\mathrm{lhs}", r"\mathrm{rhs}"
+        codes = () if claim is None else sides_of(claim, number, part["label"])
+        what = " and ".join(
+            rf"${name}$ is \texttt{{{escaped(side.code)}}}"
+            for name, side in zip(names, codes, strict=False)
+            if side.code is not None
+        )
+        text = f"Here {what}:" if what else "Here"
+    else:
+        names, text = (formula.lhs, formula.rhs), "Here"
+    if also:
+        text = f"Another relation fails as well, and one was to hold. {text}"
+    least = f", by at least ${_number(part['excess'])}$" if part["excess"] != "0" else ""
+    wide = any(len(name) > _WIDE for name in names)
+    rows = [
+        _row(name, part[side], part["excess"], wide)
+        for name, side in zip(names, ("lhs", "rhs"), strict=True)
+    ]
+    label = f" (``{_text(part['label'])}'')" if part["label"] else ""
+    return [
+        text,
+        r"\begin{align*}",
+        ", \\\\\n".join(rows) + ",",
+        r"\end{align*}",
+        f"so that {_FAILS[part['kind']]}{least}, against the statement{label}.",
+    ]
 
 
 def escaped(text: str) -> str:
@@ -106,7 +185,9 @@ def _prose(text: str) -> str:
     out, end = [], 0
     for piece in _PIECES.finditer(text):
         out.append(_text(text[end : piece.start()]))
-        if piece[2] is None:
+        if piece[6] is not None:
+            out.append(rf"\emph{{{_text(piece[6])}}}")
+        elif piece[2] is None:
             out.append(rf"\texttt{{{escaped(piece[4])}}}")
         elif convertible(piece[2]):
             out.append(piece[0])
@@ -117,11 +198,40 @@ def _prose(text: str) -> str:
     return "".join(out).strip()
 
 
-def _side(name: str, text: str) -> str:
+def _row(name: str, text: str, excess: str, wide: bool) -> str:
+    """`name = 1/2`, or in which interval a side lies, as a row of a table of equations.
+
+    Args:
+        wide: whether all rows begin at the left, and long names have a line of their own.
+    """
     ball = _BALL.fullmatch(text)
     if ball is None:
-        return rf"\mathrm{{{name}}} = {_number(text)}"
-    return rf"\mathrm{{{name}}} \in [{_number(ball[1])} \pm {_number(ball[2])}]"
+        value = f"= {_number(text)}"
+    else:
+        middle, radius = map(_number, _wider(ball[1], ball[2], excess))
+        value = rf"\in [{middle} \pm {radius}]"
+    if not wide:
+        return f"  {name} &{value}"
+    return rf"  &{name} \\ &\qquad {value}" if len(name) > _WIDE else f"  &{name} {value}"
+
+
+def _wider(middle: str, radius: str, excess: str) -> tuple[str, str]:
+    """A ball with fewer digits that contains another one; the same if it takes all to be disjoint.
+
+    >>> _wider("1.41421356237309504880168872420969807856967", "5.9e-39", "0.4")
+    ('1.4142135623730950', '4.9E-17')
+    """
+    up, wide = (Context(prec=digits, rounding=ROUND_CEILING) for digits in (2, 80))
+    try:
+        exact, least = Decimal(middle), Decimal(excess)
+        for digits in (17, 30):
+            short = Context(prec=digits).plus(exact)
+            off = wide.subtract(max(exact, short), min(exact, short))
+            if (error := up.add(off, Decimal(radius))) < least / 100:
+                return str(short), str(error)
+    except DecimalException:
+        pass
+    return middle, radius
 
 
 def _number(text: str) -> str:

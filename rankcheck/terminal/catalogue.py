@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
-from collections.abc import Sequence
-from typing import TextIO
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
 
-from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue import certificates
+from rankcheck.catalogue.certificates import CertificateError, Section
+from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.claims.counterexample import Sides
 from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.sides import sides_of
+from rankcheck.files import LEFT
 from rankcheck.prove.file import Proofs
 from rankcheck.records.file import Records
+from rankcheck.stored import build
 from rankcheck.terminal.plain import readable
 
 #: Characters that a title has in a list before the other columns are cut, and the place.
 _TITLE, _PLACE = 40, 10
+#: An instance is cut off after so many characters; its certificate has it whole.
+_INSTANCE = 600
 
 
 def lines(entries: Sequence[Entry], stream: TextIO, width: int | None) -> list[str]:
@@ -74,7 +84,52 @@ def page(entry: Entry) -> str:
     known = {name: text for name, text in parts.items() if text}
     statement = textwrap.indent(entry.statement, "  ")
     head = entry.id if entry.title == entry.statement.strip(".") else f"{entry.id}: {entry.title}"
-    return "\n".join([head, "", statement, "", *(_field(*part) for part in known.items())])
+    path = certificates.path_of(entry)
+    found = [] if path is None else _stored(path, entry)
+    return "\n".join([head, "", statement, "", *(_field(*part) for part in known.items()), *found])
+
+
+def _stored(path: Path, entry: Entry) -> list[str]:
+    """What the certificate of a claim says, unless it cannot be read."""
+    try:
+        return found(path, certificates.read(path), entry)
+    except CertificateError as error:
+        return [_field("certificate", str(error))]
+
+
+def found(path: Path, data: Mapping[str, Any], entry: Entry | None) -> list[str]:
+    """What a certificate says: both sides, what they are, the instance, and what to do with it.
+
+    Nothing is proved here. The file is read, and nothing else.
+
+    Args:
+        data: its fields, as `rankcheck.catalogue.certificates.read` gives them.
+        entry: its claim, where that is known.
+    """
+    smallest = build(Section, data["smallest"])
+    parts: list[Sides] = [smallest, *smallest.also]
+    lines = ["counterexample: " + ", and ".join(part.sentence for part in parts)]
+    for part in parts:
+        of = f"{part.label}: " if part.label and len(parts) > 1 else ""
+        sides = () if entry is None else sides_of(entry, smallest.relation, part.label)
+        named = zip(("lhs", "rhs"), sides, strict=False)
+        lines += [f"    {of}{name} is {side.text}" for name, side in named if side]
+    text = smallest.description
+    cut = f" … ({len(text)} characters)" if len(text) > _INSTANCE else ""
+    lines.append(f"    {text[:_INSTANCE]}{cut}")
+    if entry is not None and entry.statement != data["statement"]:
+        lines.append("    it was found for another text of the claim")
+    lines.append(f"certificate: {shown_path(path)}")
+    typed = shlex.quote(_typed(path, data["claim"], entry))
+    lines.append(f"    to prove it again: rankcheck replay {typed}")
+    lines.append(f"    to hand it on:     rankcheck export {typed} [--script | --coq | --bibtex]")
+    return lines
+
+
+def _typed(path: Path, name: str, entry: Entry | None) -> str:
+    """What a person types for a certificate: the id of its claim, if that finds this file."""
+    places = [LEFT / f"{name}.json", *([] if entry is None else [certificates.FORM.path(entry)])]
+    return name if path.resolve() in [place.resolve() for place in places] else shown_path(path)
 
 
 def _proved(entry: Entry) -> str | None:

@@ -51,6 +51,7 @@ def test_wrong_on_balls(x):
     return leq(x.sum(-1) + (100 if is_ball(x) else 0), 24.0)
 '''
 STORED = Path("certificates/t.printed.json")
+SIDES = [r"  lhs is $\sum_i x_i$, as x.sum(-1)", "  rhs is $3$, as 3.0"]
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_given_numbers_are_kept_as_they_are(run):
     assert code == 0
     lines = out.splitlines()
     assert lines[0].startswith("t.printed is false: lhs 5 > rhs 3 by 2 (")
-    assert lines[1] == "  x = [3/2, 7/2]"
+    assert lines[1:4] == [*SIDES, "  x = [3/2, 7/2]"]
     assert lines[-1].endswith('mine.py::test_printed --instance \'[2, ["3/2", "7/2"]]\'')
     Path("choices.json").write_text("[1, [4]]")
     for instance in ("choices.json", "there/t.printed.json"):  # a certificate is an instance, too

@@ -60,15 +60,33 @@ def test_each_language_takes_an_id_or_a_file(command):
         assert again == (0, out, "")
 
 
+def test_several_are_written_one_after_the_other(command):
+    other = "rank.sum-cost-as-printed"
+    both = command("export", CLAIM, str(STORED[other]), other)
+    first, second = (command("export", name)[1] for name in (CLAIM, other))
+    assert both == (0, f"{first}\n{second}", "")
+    assert command("export", "rank.*-as-printed")[1].count(r"\paragraph") == 6
+
+
+def test_references_of_claims_that_hold_are_written_too(command):
+    code, out, err = command("export", "rank.sandwich", str(STORED[CLAIM]), "linear", "--bibtex")
+    assert (code, err) == (0, "")
+    assert out.count("@") == 3
+    assert out.startswith("@inproceedings{jacot2023implicit,")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["rank.sandwich", "--coq"], "no certificate at"),
+        (["rank.sandwich", "--coq"], "rankcheck hunt rank.sandwich looks for one"),
+        (["rank.cross-exmple-as-printed"], "similar: rank.cross-example-as-printed"),
         (["nothing.at-all", "--script"], "selects no claim"),
         (["none.json", "--coq"], "none.json"),
         (["changed.json", "--coq"], "changed.json"),
         ([CLAIM, "--coq", "--script"], "not allowed with"),
-        (["rank", "--coq"], "one claim is taken at a time"),
+        (["rank", "--coq"], "one certificate is taken at a time"),
+        (["separation"], "that 'separation' selects has a certificate"),
+        (["nothing.at-all", "--bibtex"], "selects no claim"),
     ],
 )
 def test_what_is_wrong_is_named(command, arguments, said):

@@ -61,8 +61,9 @@ def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
     claim = declare(ten_percent_better, networks_at_points(), id=f"mine.ten-percent-{seed}")
     found = from_search(claim, Settings(SMALL, seed))
     report = report_violation(found, tmp_path)
-    first, instance, *_ = report.message.splitlines()
+    first, *named, instance = report.message.splitlines()[:4]
     assert first == f"{claim.id} is false: lhs 1 > rhs 0.9 by 0.1 (certified, 128-bit balls)"
+    assert [line.partition(" is ")[0] for line in named] == ["  lhs", "  rhs"]
     assert instance == "  depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]"
     assert report.proved
     assert f"certificate: {report.certificate}      rankcheck replay" in report.message

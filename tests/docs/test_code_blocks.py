@@ -197,7 +197,7 @@ def steady(command: str, answer: str) -> list[str]:
         case "hunt":
             return [lines[0].split(" in ")[0]]
         case "export":
-            return lines[: lines.index("fails by at least $2$. Both sides are exact.")]
+            return lines[: lines.index("Both sides are exact.")]
         case _:
             return lines
 
