@@ -121,7 +121,7 @@ def test_a_disjunction_is_told_with_all_its_sides(gap):
     for place, figures in (
         (first, ("small: lhs 1.5 > rhs 1 by 0.5", "lhs -2.25 > rhs -3 by 0.75")),
         (exactly, ("lhs = 3/2, rhs = 1", "lhs = -9/4, rhs = -3")),
-        (row._repr_html_(), ("<b>-9/4</b>, and the side", "<b>3/2</b> ≤ <b>1</b>, which fails")),
+        (row._repr_html_(), ("<b>-9/4</b>", "<b>3/2</b>", "fails too")),
         (paragraph(certificates.read(path)), (r"\mathrm{lhs} &= 3/2", "one was to hold")),
     ):
         assert all(figure in place for figure in figures), place
