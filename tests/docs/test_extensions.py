@@ -87,9 +87,9 @@ def assert_no_page_shows_markup(site: Path) -> None:
     """No page does, and the errata stand there letter for letter: an index may open emphasis."""
     for page in site.rglob("*.html"):
         assert MARKUP.findall(Prose(page.read_text(encoding="utf-8")).text) == [], page
-    page = (site / "errata.html").read_text(encoding="utf-8")
-    assert '<svg class="network"' in page  # in the colours of the page
-    errata = Prose(page)
+    wrong = (site / "errata.html").read_text(encoding="utf-8")
+    assert '<svg class="network"' in wrong  # in the colours of the page
+    errata = Prose(wrong)
     assert errata.emphasised == ""
     said = " ".join(errata.text.translate(TYPESET).split())
     for entry in project():
