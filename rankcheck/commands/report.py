@@ -1,9 +1,9 @@
-"""Write a ledger as one HTML page: tables that filter and sort, formulas, matrices, pictures.
+"""Write a ledger as one HTML page: what is wrong in print first, then the claims, to be opened.
 
-The page needs no other file and no network. With --ledger, what `rankcheck verify --json FILE` or
-`pytest --rankcheck-ledger FILE` wrote is shown, and nothing is verified; otherwise the claims are
-verified first. A SELECTOR is one of `rankcheck verify`. A badge says how many of the claims are as
-expected.
+They filter and sort, with formulas, matrices and pictures. The page needs no other file and no
+network. With --ledger, what `rankcheck verify --json FILE` or `pytest --rankcheck-ledger FILE`
+wrote is shown, and nothing is verified; otherwise the claims are verified first. A SELECTOR is one
+of `rankcheck verify`. A badge says how many of the claims are as expected.
 
 Exit code: with --ledger 0, else that of `rankcheck verify`.
 """

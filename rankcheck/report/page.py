@@ -226,6 +226,7 @@ def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
     for part in parts:
         groups.setdefault(part.row.document, []).append(part)
     wrong = [part for part in parts if part.row.kind in FALSE]
+    slips = [part for part in parts if part.row.kind not in FALSE and part.row.errata]
     return {
         "parts": parts,
         "groups": groups,
@@ -233,6 +234,7 @@ def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
         "counts": Counter(part.row.verdict for part in parts),
         "unexpected": [part for part in parts if not part.row.expected],
         "wrong": sorted(wrong, key=_accusation),
+        "slips": sorted(slips, key=_accusation),
         "weights": _WEIGHTS,
         "some": len(parts) <= SOME,
         "few": len(parts) <= FEW,

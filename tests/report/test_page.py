@@ -16,6 +16,8 @@ from rankcheck import leq
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.counterexample import Counterexample, Step
+from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.reference import Reference
 from rankcheck.claims.sides import Side
 from rankcheck.hunt.result import Hunt
 from rankcheck.report import claim_page, ledger_page
@@ -227,6 +229,19 @@ def test_the_list_of_what_is_wrong_names_the_documents(ledger):
     assert "bottleneck: A. Jacot, Bottleneck structure in learned features" in part
     assert "Prop. 9/18 of bottleneck" in part
     assert "rank:" not in part  # nothing of it is wrong here
+
+
+def test_accusations_stand_by_weight_and_misprints_after_them(ledger):
+    """Prop. 9 before Prop. 10; what is right stands with its document, and opens from the list."""
+    place = {"reference": Reference("rank", "Prop. 10"), "title": "The tenth", "id": "rank.tenth"}
+    slip = bound(errata=(Erratum("2", "3", "all", "misprint"),), title="The slip")
+    step = replace(REFUTED, errata=(Erratum("2", "3", "all", "step"),), id="t.b", title="The step")
+    text = ledger_page(ledger(slip, step, replace(REFUTED, **place), REFUTED))
+    said = words(Page(text).text).partition("The worst first")[2].partition("All claims")[0]
+    order = ["Stated results that are false", REFUTED.title, "The tenth", "Steps of proofs"]
+    order += ["The step", "Misprints, beside 1 claim of", "The slip"]
+    assert sorted(order, key=said.index) == order
+    assert text.count('id="claim-rank.bound-000"') == 1
 
 
 def test_links_lead_to_parts_of_the_page(ledger, rows):
