@@ -15,8 +15,8 @@ class Erratum:
     r"""What is wrong in print, and what is right.
 
     Attributes:
-        printed: the words or the formula as the text at hand has them, quoted. In all texts formulas
-            are LaTeX between dollar signs.
+        printed: the words or the formula as the text at hand has them, quoted. In all texts
+            formulas are LaTeX between dollar signs.
         right: what is right instead; it stands beside `printed`, and begins with its formula.
         survives: what becomes of the results that rest on it.
         weight: "theorem", a stated result does not hold as it is printed; "formula", a formula or a
