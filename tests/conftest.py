@@ -146,6 +146,15 @@ def _no_stamp(monkeypatch, tmp_path_factory):
     monkeypatch.setenv(FOLDER, str(tmp_path_factory.getbasetemp() / "stamps" / uuid4().hex))
 
 
+@pytest.fixture
+def stamped(monkeypatch, tmp_path_factory):
+    """Processes that a test starts ask the canaries once in this run, not each of them.
+
+    For tests of what comes after the canaries, in which nothing of the engine is changed.
+    """
+    monkeypatch.setenv(FOLDER, str(tmp_path_factory.getbasetemp() / "stamps" / "shared"))
+
+
 @pytest.fixture(autouse=True)
 def _no_github(monkeypatch):
     """What a test prints is not annotated in the run of the tests."""

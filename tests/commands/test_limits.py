@@ -18,6 +18,8 @@ from rankcheck.verification.profiles import PROFILES, Settings
 from rankcheck.verification.run import verify_claims
 from tests.claim_text import HEAD, claim
 
+pytestmark = pytest.mark.usefixtures("stamped")
+
 #: It holds the interpreter's lock, so that no handler of a signal runs.
 FROZEN = "'a' * 3 and __import__('re').match('(a*)*b', 'a' * 99)"
 
