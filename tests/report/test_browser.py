@@ -186,6 +186,14 @@ def test_the_page_of_a_sharpening_fits_and_asks_for_nothing(visit, make, width):
     assert noted == []
 
 
+@pytest.mark.parametrize(
+    "make", [made_up, *(STATES[name] for name in ("loose", "refuted", "frontier"))]
+)
+def test_audits_and_sharpenings_show_no_markup_and_are_legible(visit, make):
+    page, _ = visit(make())
+    assert faults(page) == []
+
+
 @pytest.mark.parametrize("width", [390, 1000])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_figures_of_an_experiment_are_shown_and_fit(visit, ledger, name, width):
