@@ -28,6 +28,12 @@ def test_the_pages_are_up_to_date():
             assert written(name) == text, f"{name} is out of date; run: python docs/renew.py"
 
 
+@pytest.mark.parametrize("path", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+def test_a_page_begins_with_what_it_is_about(path):
+    """That a program has written it stands at its end."""
+    assert "renew.py" not in "\n".join(path.read_text(encoding="utf-8").splitlines()[:8])
+
+
 def test_every_claim_and_every_erratum_is_listed():
     claims, errata = written("claims.md"), written("errata.md")
     for entry in project():
