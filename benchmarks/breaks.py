@@ -17,7 +17,7 @@ HEAD = """\
 Each row is a way in which a change of rankcheck, or of what it rests on, could blind one stage.
 All of them are tried (`tests/breaks`): under the break its test fails, and its canary comes out
 wrong, so that `rankcheck doctor` says so. Where no canary notices, the row says why.
-`python docs/renew.py` writes this page, and `python -m benchmarks.breaks` prints it.
+`python -m benchmarks.breaks` prints this page.
 """
 
 
