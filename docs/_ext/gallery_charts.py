@@ -151,7 +151,7 @@ def volume() -> Picture:
         "the rank, 1. The rank and a half of the logarithm of s is below it, and touches it at 1.",
         Axis(0, 4, "slope s of a chain of depth 4"),
         Axis(0, 2.2, "per layer"),
-        right=150,
+        right=175,
     )
     for side, name, series in (
         (rank.rhs, "cost / L", 1),
@@ -175,7 +175,7 @@ def gap() -> Picture:
         "vanish at 1.",
         Axis(0, 2.5, "singular value s"),
         Axis(0, 3.8, "both sides"),
-        right=180,
+        right=190,
     )
     sides = (relation.rhs, "s² − 1 − 2 log s", 1), (relation.lhs, "(s − 1)²", 2)
     for side, name, series in sides:
