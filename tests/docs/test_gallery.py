@@ -16,6 +16,7 @@ from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Settings
 
 from .pages import DOCS, ROOT
+from .test_code_blocks import quiet_world  # noqa: F401 -- a fixture
 from .test_links import broken, links
 from .test_pictures import terminal
 
@@ -77,8 +78,8 @@ def test_the_verdicts_of_the_examples(name, monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_charts_are_those_of_the_claims(made, monkeypatch):
-    monkeypatch.setattr(registry, "_claims", {})
+@pytest.mark.usefixtures("quiet_world")
+def test_the_charts_are_those_of_the_claims(made):
     for name, draw in made.CHARTS.items():
         drawn = (made.FOLDER / f"{name}.svg").read_text("utf-8")
         assert described(drawn) == described(str(draw().svg)), f"{name}.svg is out of date"
