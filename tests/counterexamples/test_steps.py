@@ -19,6 +19,7 @@ from rankcheck.counterexamples.steps.texts import text
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, operator_norm
+from rankcheck.networks import Network
 
 
 @instances
@@ -177,6 +178,8 @@ def test_without_a_proof_there_are_no_steps(declare, body):
         (True, None),
         ("name", None),
         ([1] * 9, "9 of them, the first: 1"),
+        (Network.of([[[1]]]), "depth 1, slope 0, W_1 = [[1]], b_1 = [0]"),
+        (Network.of([torch.ones(3, 2, 1).double()]), "networks of depth 1, widths 1, 2"),
         (torch.tensor(7), "7"),
         (torch.tensor(0.5), None),
     ],

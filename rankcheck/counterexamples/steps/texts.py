@@ -51,10 +51,12 @@ def text(value: Any) -> str | None:
             whole = value.item()
             return None if isinstance(whole, bool) else str(whole)
         case Network():
-            described = value.describe()
-            if len(described) <= NETWORK:
+            alone = value.weights[0].ndim == 2
+            described = value.describe() if alone else ""
+            if 0 < len(described) <= NETWORK:
                 return described
-            return f"a network of depth {value.depth}, widths {_widths(value.widths)}"
+            which = "a network" if alone else "networks"
+            return f"{which} of depth {value.depth}, widths {_widths(value.widths)}"
         case list() | tuple() if value and not hasattr(value, "_fields"):
             return _several(value)
     return None
