@@ -42,7 +42,7 @@ HELP = "prove a counterexample, records or proofs again, from their file"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck replay`."""
-    add_selectors(parser, "kept", "KEPT", "+", "a file, or the id of a claim")
+    add_selectors(parser, "kept", "KEPT", "+", "a file, or the id of a claim", files=True)
     parser.add_argument(
         "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the file"
     )

@@ -2,9 +2,9 @@
 
 A CLAIM is an id, or another SELECTOR of `rankcheck verify`, or a certificate; nothing is run. Of a
 claim that has a certificate also the counterexample: both sides, what they are, and the instance,
-as the file says. `rankcheck replay` proves it. With a ledger that
-`rankcheck verify --json FILE` wrote, also what was found: the share of the instances on which each
-relation was asserted, the ratios with and without the tight family, the depths and ranks reached.
+as the file says. `rankcheck replay` proves it. With a ledger that `rankcheck verify --json FILE`
+wrote, also what was found: the share of the instances on which each relation was asserted, the
+ratios with and without the tight family, the depths and ranks reached.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HELP = "show the statement, source and witness of a claim"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck show`."""
-    add_selectors(parser, "claims", "CLAIM", "+", None)
+    add_selectors(parser, "claims", "CLAIM", "+", None, files=True)
     parser.add_argument(
         "--ledger", metavar="FILE", type=Path, help="show what this ledger says of the claims, too"
     )

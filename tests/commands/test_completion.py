@@ -6,15 +6,16 @@ import sys
 
 import pytest
 
-from rankcheck.commands.completion import selectors
+from rankcheck.commands.completion import kept, selectors
 
 
 def test_selectors(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rain").mkdir()
-    for name in ("rainy.py", "rainy.txt", "rain/mine.py"):
+    for name in ("rainy.py", "rainy.txt", "rainy.json", "rain/mine.py"):
         (tmp_path / name).touch()
     assert selectors("ra") == ["rank", "rain/", "rainy.py"]
+    assert kept("ra") == ["rank", "rain/", "rainy.py", "rainy.json"]
     assert selectors("rain/m") == ["rain/mine.py"]
     assert "rank.sandwich" in selectors("rank.s")
     assert selectors("no/where") == []
