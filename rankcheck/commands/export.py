@@ -43,9 +43,7 @@ HELP = "write a counterexample for others: LaTeX, Coq, or a script of Python; or
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck export`."""
-    add_selectors(
-        parser, "kept", "CERTIFICATE", "+", "a file, or an id", files=True
-    )
+    add_selectors(parser, "kept", "CERTIFICATE", "+", "a file, or an id", files=True)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--tex", action="store_true", help="paragraphs of LaTeX (the default)")
     form.add_argument("--coq", action="store_true", help="a file that Coq's coqc checks")
