@@ -51,6 +51,16 @@ def of_a_loop(A):
     return any_of(leq(total + 1, total), leq(total + 2, total))
 
 
+def _pieces(A):
+    yield frobenius_squared(A)
+    yield frobenius_squared(2 * A)
+
+
+def of_a_generator(A):
+    total = sum(_pieces(A))
+    return leq(total + 1, total)
+
+
 def raising(A):
     raise ValueError("it has no sides")
 
@@ -123,6 +133,11 @@ def test_a_helper_and_what_the_sides_rest_on(declare):
 def test_a_disjunction_after_a_loop(declare):
     found = steps(of(declare, of_a_loop, [2, [[1, 0], [0, 2]]]))
     assert [step.value for step in found if step.name == "total"] == ["0", "1", "3"]
+
+
+def test_a_generator_is_not_looked_at_inside(declare):
+    found = steps(of(declare, of_a_generator, [1, [[3]]]))
+    assert [(step.name, step.value) for step in found] == [("total", "45")]
 
 
 def test_a_huge_instance_is_told_by_its_shape(declare):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -67,9 +68,9 @@ class Traced:
 
     @classmethod
     def of(cls, function: Any, keys: count[int], **hooks: Callable[..., Any]) -> Traced | None:
-        """The traced form of a function; None if its text is not known."""
+        """The traced form of a function; None if its text is not known, or runs piece by piece."""
         definition = definition_of(function) if isinstance(function, Function) else None
-        if definition is None:
+        if definition is None or inspect.isgeneratorfunction(function):
             return None
         tree = copy.deepcopy(definition)
         made = cls(tree.name)
