@@ -120,6 +120,16 @@ def test_sorting(visit, many):
     assert noted == []
 
 
+def test_a_printer_gets_everything_unfolded(visit, many):
+    page, _ = visit(many)
+    closed = "document.querySelectorAll('details:not([open])').length"
+    before = page.evaluate(closed)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert (page.evaluate(closed), before > 200) == (0, True)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(closed) == before
+
+
 def test_a_deep_link_leads_to_the_claim(visit, many):
     page, _ = visit(many, anchor="#claim-bottleneck.kernel-as-printed")
     target = page.locator("details:target")
