@@ -92,6 +92,7 @@ def _sharpen(
         by = [name.strip() for name in by.split(",")]
     with _watched(SharpenDisplay) as shown:
         if shown is not None:
+            shown.doing = "the first batch"
             options["progress"] = shown.progress
         result = sharpening_runs.sharpen(claim, by=by, folder=Path(folder), **options)
     for line in keeping.record(result) if record else ():

@@ -124,6 +124,8 @@ def _(shown: Refutation) -> str:
         for name, part in ((n, describe_part(n, value)) for n, value in shown.exact.items())
     ]
     lines = [f"{head} (proved, {shown.bits}-bit balls)", *(f"  {part}" for part in parts)]
+    for name, side in zip(("lhs", "rhs"), shown.named, strict=False):
+        lines.append(f"  {name}: {side.text}")
     if shown.certificate is not None:
         lines.append(f"  certificate: {shown.certificate}")
     return "\n".join(lines)
