@@ -7,7 +7,7 @@ two singular values near 1 and no others, so that the cost per layer is little m
 
     python examples/train_and_audit.py [--steps N] [--folder DIR]
 
-It takes about a quarter of a minute on one core, and leaves in the folder
+It takes a minute or two of one core, and leaves in the folder
 
     trained.pt     the state dict of the network
     data.npy       the points, a row for each
