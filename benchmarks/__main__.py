@@ -22,7 +22,7 @@ from benchmarks.measuring import table  # noqa: E402
 
 NAMES = (
     *("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit", "boxes"),
-    *("identities", "hunt_speed", "hunt", "sharpen"),
+    *("identities", "hunt_speed", "hunt", "sharpen", "starts"),
 )
 
 
