@@ -27,7 +27,7 @@ def test_it(net, x):
     r"""The Schatten power of the Jacobian is at most {factor} of the cost per layer."""
     return leq(schatten_power(net.jacobian(x), 2 / net.depth), {factor} * net.cost() / net.depth)
 '''
-COMMANDS = {
+COMMANDS: dict[str, tuple[str, ...]] = {
     "rankcheck list": ("list",),
     "rankcheck show CLAIM": ("show", "rank.jacobian-bounds-cost"),
     "rankcheck verify FILE, refuted": ("verify", "false.py"),
@@ -51,12 +51,13 @@ def spent(arguments: tuple[str, ...], folder: Path, repeats: int) -> float:
 def ratios(quick: bool = False) -> Iterator[Ratio]:
     """Each command against `import torch`; quick runs each once."""
     repeats = 1 if quick else 3
+    before: tuple[tuple[str, ...], ...] = (("list",), ("verify", "false.py"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for claim, factor in {"false": 0.9, "true": 1.0}.items():
             text = CLAIMS.format(name=claim, factor=factor)
             (folder / f"{claim}.py").write_text(text, encoding="utf-8")
-        for arguments in (("list",), ("verify", "false.py")):  # bytecode, canaries, a certificate
+        for arguments in before:  # bytecode, canaries, a certificate
             spent(("-m", "rankcheck", *arguments), folder, 1)
         torch = spent(("-c", "import torch"), folder, repeats)
         for what, arguments in COMMANDS.items():

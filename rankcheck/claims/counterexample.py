@@ -12,7 +12,7 @@ from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.notebook import Readable
 from rankcheck.stored import build
 
-__all__ = ["Counterexample", "Sides", "Step"]
+__all__ = ["Counterexample", "Sides", "Step", "plain"]
 
 
 #: Numbers are rounded to so many digits, or to as many as it takes to tell them apart.
@@ -112,3 +112,8 @@ class Counterexample(Readable, Sides):
     def of(cls, section: Mapping[str, Any]) -> Counterexample:
         """From the section of a certificate."""
         return build(cls, section, foreign=True)
+
+
+def plain(texts: Mapping[str, Any]) -> Counterexample:
+    """The counterexample with these fields, by name; who unpickles one need not import torch."""
+    return Counterexample(**texts)

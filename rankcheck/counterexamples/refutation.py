@@ -10,7 +10,7 @@ from typing import Any
 
 from rankcheck import balls
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.counterexample import Counterexample
+from rankcheck.claims.counterexample import Counterexample, plain
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.drivers import ReplaySource
@@ -101,12 +101,8 @@ class Refutation(InNotebooks, Counterexample):
         return True
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _plain, (_texts(self),)
+        return plain, (_texts(self),)
 
 
 def _texts(found: Counterexample) -> dict[str, Any]:
     return {each.name: getattr(found, each.name) for each in fields(Counterexample)}
-
-
-def _plain(texts: dict[str, Any]) -> Counterexample:
-    return Counterexample(**texts)

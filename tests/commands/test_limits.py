@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from pathlib import Path
 
 import pytest
 
+from rankcheck.catalogue.selection import select
 from rankcheck.commands import hunt as hunting
 from rankcheck.commands import replay
 from rankcheck.commands.arguments import LIMITS
@@ -160,3 +162,10 @@ def test_a_limit_in_python_is_positive():
 
 def test_every_profile_has_a_limit():
     assert set(LIMITS) >= {*PROFILES}
+
+
+def test_the_row_of_a_worker_is_read_without_torch(mine):
+    mine(claim("false", most="3.0"))
+    [row] = verify_claims(select(["mine.py"]), Settings(shrink=0.0))
+    assert row.counterexample is not None
+    assert b"rankcheck.counterexamples" not in pickle.dumps(row)  # which imports torch
