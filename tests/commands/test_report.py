@@ -136,7 +136,8 @@ def test_show_as_a_page(written, command):
 def test_export(command):
     code, out, _ = command("export", CERTIFICATE, "--tex")
     assert code == 0
-    assert r"\texttt{rank.cross-example-as-printed} (rank, Example 1)" in out
+    assert r"\texttt{rank.cross-example-as-printed}" in out
+    assert "The statement (Example 1 of A. Jacot" in out
     data = json.loads(CERTIFICATE.read_text(encoding="utf-8"))
     Path("c.json").write_text(json.dumps(data | {"claim": "rank.another"}))
     for name in ("c.json", "none.json"):

@@ -25,7 +25,9 @@ REAL = "bottleneck.composition-as-printed"
 
 def test_the_file_has_the_statement_the_instance_the_sides_and_the_theorem():
     text = exported(RATIONAL, "coq")
-    assert "which maps x = (x_0, x_1) to (x_0, sign(x_1)|x_0|)" in " ".join(text.split())
+    assert r"which maps $x = (x_0, x_1)$ to $(x_0, \operatorname{sign}(x_1)|x_0|)$" in " ".join(
+        text.split()
+    )
     assert "Definition x_2 : Q := (1 # 4)." in text
     assert "Definition lhs : Q := square_1 + body_2 * body_2." in text
     assert "Definition rhs : Q := (square_1 + body_3 * body_3) * 2." in text

@@ -101,7 +101,7 @@ def test_the_command_verify_shows_them(kept, command):
     code, out, _ = command("report", "--ledger", "x.json", "--out", "x.html")
     page = Path("x.html").read_text("utf-8")
     assert "Nothing is said of other shapes." in page
-    assert ">3 (1/1)</td>" in page
+    assert ">3 (1/1)</span>" in page
 
 
 def test_show_and_list_read_the_file_alone(kept, command):

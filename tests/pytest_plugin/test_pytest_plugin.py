@@ -85,7 +85,8 @@ def test_a_false_conjecture_speaks_mathematics(run, pytester):
     lines = out.splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("t.small is false: lhs "))
     assert "(certified, 128-bit balls)" in lines[start]
-    assert lines[start + 1].startswith("  x = ")
+    assert lines[start + 1 : start + 3] == ["  lhs is $x$, as x", "  rhs is $3$, as 0 * x + 3"]
+    assert lines[start + 3].startswith("  x = ")
     assert "claimed: $x \\le 3$" in out
     assert "rankcheck replay .rankcheck/t.small.json" in out
     assert (pytester.path / ".rankcheck" / "t.small.json").is_file()
