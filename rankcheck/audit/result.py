@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
+from rankcheck.audit.part_facts import BlockFacts, LayerFacts, Quantiles, RankFacts
 from rankcheck.claims.signs import RelationKind
 from rankcheck.notebook import InNotebooks
 
 __all__ = [
     "Audit",
     "Balanced",
+    "BlockFacts",
     "BoundByRank",
     "DataFacts",
     "Hypothesis",
@@ -26,93 +28,13 @@ __all__ = [
 ]
 
 #: The version of the JSON.
-SCHEMA = 1
+SCHEMA = 2
 #: The headline of an audit of parameters alone; its first line says what to do.
 GUESSED = (
     "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky "
     "(Python: slope=A). Parameters tell neither activations nor skip connections, so this may be "
     "the audit of another network than yours."
 )
-
-
-@dataclass(frozen=True)
-class Quantiles:
-    """The distribution of a quantity over the data."""
-
-    least: float
-    quarter: float
-    median: float
-    three_quarters: float
-    most: float
-
-
-@dataclass(frozen=True)
-class RankFacts:
-    """The numerical rank of a matrix, and how clear it is.
-
-    Attributes:
-        rank: how many singular values exceed `tolerance`.
-        gap: s_rank / s_{rank + 1}; None where one of the two is missing or zero, or the quotient is
-            no float.
-        tolerance: the absolute threshold that was used.
-        separated: whether the gap is at least `GAP` of `rankcheck.audit.ranks`, or None; a rank
-            that is not separated is undecided.
-    """
-
-    rank: int
-    gap: float | None
-    tolerance: float
-    separated: bool
-
-
-@dataclass(frozen=True)
-class LayerFacts:
-    """One affine map z ↦ Wz + b, the ℓ-th of L.
-
-    Attributes:
-        name: as in the model's file.
-        shape: (n_ℓ, n_{ℓ−1}), that of W.
-        weights: ‖W‖_F².
-        bias: ‖b‖².
-        singular_values: of W, the largest first.
-        near_one: how many of them are within `NEAR` of 1, that of `rankcheck.audit.ranks`.
-        rank: the numerical rank of W.
-        stable_rank: ‖W‖_F² / ‖W‖_op². 0 for W = 0, as are the next two.
-        effective_rank: exp of the entropy of s_i / Σ s.
-        participation: (Σ s_i²)² / Σ s_i⁴.
-        distance: Σ_i (s_i − 1_{i ≤ k})², the squared distance of W to the partial isometries of
-            rank k, with the k of the audit; None if W has no k singular values.
-        imbalance: the largest |in − out| / (in + out) over the neurons behind this layer, where in
-            is the squared norm of the incoming weights and the bias, and out that of the outgoing
-            weights. None for the last layer, and 0 for a neuron without both.
-        dead: neurons behind this layer that are at most 0 at all points of the data; None for the
-            last layer, or without data. For slopes other than 0 these are neurons that are linear
-            on the data as well, with the slope a.
-        linear: neurons that are at least 0 at all points. One that is always 0 is dead as well.
-        bent: neurons that are both above and below 0 at points of the data.
-        energy: the mean of ‖α_ℓ‖² over the data, with α_L = f; None without.
-        representation: the singular values of the matrix of the α_ℓ(x_i), divided by √N, the
-            largest first, min(N, n_ℓ) of them; None without data. They are roots of eigenvalues, so
-            what is below some 10⁻⁷ of the largest is rounding, and given as 0.
-    """
-
-    name: str
-    shape: tuple[int, int]
-    weights: float
-    bias: float
-    singular_values: tuple[float, ...]
-    near_one: int
-    rank: RankFacts
-    stable_rank: float
-    effective_rank: float
-    participation: float
-    distance: float | None = None
-    imbalance: float | None = None
-    dead: int | None = None
-    linear: int | None = None
-    bent: int | None = None
-    energy: float | None = None
-    representation: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -281,17 +203,24 @@ class Balanced:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """The network as a whole; `Model` says what the fields mean."""
+    """The network as a whole; `Model` says what the fields mean.
+
+    Attributes:
+        slope: None for a network that is no chain; `activations` names what it has then.
+        widths: of a network that is no chain, those of its input and its output.
+        activations: the names of all kinds of activations.
+    """
 
     source: str
     depth: int
     widths: tuple[int, ...]
-    slope: float
+    slope: float | None
     cost: float
     stored_cost: float
     folded: tuple[str, ...]
     assumed: tuple[str, ...]
     guessed: bool = False
+    activations: tuple[str, ...] = ()
 
     @property
     def chain(self) -> str:
@@ -312,6 +241,7 @@ class Audit(InNotebooks):
         rank: k, the numerical rank of Jf that most points have, the smallest of several; without
             data, that which most layers have.
         data: None if there were no data.
+        blocks: of a network that is no chain; empty for a chain, whose parts are its layers.
         words: what follows, in sentences.
         seconds: how long it took.
     """
@@ -323,6 +253,7 @@ class Audit(InNotebooks):
     balanced: Balanced
     data: DataFacts | None = None
     theorems: tuple[TheoremFacts, ...] = ()
+    blocks: tuple[BlockFacts, ...] = ()
     words: tuple[str, ...] = ()
     seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)

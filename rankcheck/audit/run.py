@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from rankcheck.audit.balance import balance
+from rankcheck.audit.graph.audited import audit_graph
+from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.layers import measure_layers, spectra
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.points import measure_points
 from rankcheck.audit.ranks import TOLERANCE, most_common
 from rankcheck.audit.reading import check_width, data_of, model_of
-from rankcheck.audit.result import Audit, ModelFacts, TheoremFacts
+from rankcheck.audit.result import Audit, ModelFacts
+from rankcheck.audit.task import Progress, Task
 from rankcheck.audit.theorems import check_theorems, number_of_theorems
 from rankcheck.audit.words import in_words
 from rankcheck.errors import InputError
@@ -25,9 +27,6 @@ from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.versions import versions
 
 __all__ = ["Progress", "audit"]
-
-Progress: TypeAlias = Callable[[str, int, int | None], object]
-"""Called with a stage in words, how much of it is done, and of how much; None if that is one."""
 
 
 def audit(
@@ -72,59 +71,70 @@ def audit(
     check_device(device)
     with single_thread():
         progress("reading", 0, None)
-        read = _model(model, slope)
-        X = None if data is None else data_of(data)
+        points = None if data is None else data_of(data)
+        read = _model(model, slope, None if points is None else tuple(points.shape[1:]), theorems)
+        X = None if points is None else points.flatten(1)
         if X is not None:
             check_width(read, X)
-        progress("weights", 0, None)
-        values = spectra(read.net)
-        facts, measured, rank = None, None, None
-        if X is not None:
-            total = len(X)
-            progress("points", 0, total)
-            facts, measured = measure_points(
-                read,
-                X,
-                device=device,
-                progress=lambda done: progress("points", done, total),
-                max_rank=max_rank,
-                tolerance=tolerance,
-                values=values,
-                executor=executor,
-            )
-            rank = most_common(facts.ranks)
-        progress("layers", 0, None)
-        layers = measure_layers(read, rank=rank, tolerance=tolerance, values=values, data=measured)
-        progress("balance", 0, None)
-        balanced = balance(read, X, device=device)
-        evaluated: tuple[TheoremFacts, ...] = ()
-        if theorems:
+        task = Task(X, max_rank, tolerance, device, executor, progress)
+        result = audit_graph(read, task) if isinstance(read, Graph) else _chain(read, task)
+        if theorems and isinstance(read, Model):
             number = number_of_theorems(X is not None)
             progress("theorems", 0, number)
             evaluated = check_theorems(
                 read, X, device=device, progress=lambda done: progress("theorems", done, number)
             )
-    result = Audit(
-        name=_name(model),
-        model=_model_facts(read),
-        rank=most_common(Counter(each.rank.rank for each in layers)) if rank is None else rank,
-        layers=tuple(layers),
-        balanced=balanced,
-        data=facts,
-        theorems=evaluated,
-        versions=versions(),
-    )
+            result = replace(result, theorems=evaluated)
+    result = replace(result, name=_name(model), versions=versions())
     return replace(result, words=in_words(result), seconds=round(time.monotonic() - begin, 3))
 
 
-def _model(model: Any, slope: float | None) -> Model:
+def _chain(model: Model, task: Task) -> Audit:
+    """What is measured of a chain; without theorems."""
+    X, progress = task.X, task.progress
+    progress("weights", 0, None)
+    values = spectra(model.net)
+    facts, measured, rank = None, None, None
+    if X is not None:
+        total = len(X)
+        progress("points", 0, total)
+        facts, measured = measure_points(
+            model,
+            X,
+            device=task.device,
+            progress=lambda done: progress("points", done, total),
+            max_rank=task.max_rank,
+            tolerance=task.tolerance,
+            values=values,
+            executor=task.executor,
+        )
+        rank = most_common(facts.ranks)
+    progress("layers", 0, None)
+    layers = measure_layers(
+        model, rank=rank, tolerance=task.tolerance, values=values, data=measured
+    )
+    progress("balance", 0, None)
+    return Audit(
+        name="",
+        model=_model_facts(model),
+        rank=most_common(Counter(each.rank.rank for each in layers)) if rank is None else rank,
+        layers=tuple(layers),
+        balanced=balance(model, X, device=task.device),
+        data=facts,
+    )
+
+
+def _model(
+    model: Any, slope: float | None, shape: tuple[int, ...] | None, theorems: bool
+) -> Model | Graph:
     """The model that is audited.
 
     Raises:
         ModelError: if it cannot be read, its slope is outside [-1, 1], or its cost overflows.
     """
-    read = model_of(model, slope=slope)
-    a, cost = float(read.net.slope), float(read.net.cost())
+    read = model_of(model, slope=slope, shape=shape, theorems=theorems)
+    cost = read.stored_cost if isinstance(read, Graph) else float(read.net.cost())
+    a = 0.0 if isinstance(read, Graph) else float(read.net.slope)
     if not abs(a) <= 1:
         raise ModelError(f"the slope of the activation is {a:g}; the theory needs one in [-1, 1]")
     if not math.isfinite(cost):
@@ -138,7 +148,7 @@ def _model(model: Any, slope: float | None) -> Model:
 def _name(model: Any) -> str:
     if isinstance(model, str | Path):
         return Path(model).name
-    return model.source if isinstance(model, Model) else type(model).__name__
+    return model.source if isinstance(model, Model | Graph) else type(model).__name__
 
 
 def _model_facts(model: Model) -> ModelFacts:

@@ -166,9 +166,9 @@ def _write_balanced(args: argparse.Namespace) -> None:
     Raises:
         InputError: balancing does not end, or the file cannot be written.
     """
-    from rankcheck.audit.reading import read_model, write_model
+    from rankcheck.audit.reading import chain_of, write_model
 
-    model = read_model(args.model, slope=args.slope)
+    model = chain_of(args.model, slope=args.slope)
     try:
         write_model(args.balanced, model, model.balanced)
     except ArithmeticError as error:

@@ -191,7 +191,7 @@ def test_all_numbers_are_finite_and_the_json_is_strict(widths, count, slope):
     found = audit(model, X, max_rank=3, theorems=False)
     assert found.words
     data = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    assert data["schema"] == 1
+    assert data["schema"] == 2
     assert data["ceiling"] == pytest.approx(found.model.cost / (len(widths) - 1))
     assert (data["data"] is None) == (count == 0)
 

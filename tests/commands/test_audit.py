@@ -174,7 +174,7 @@ def test_activations_that_were_assumed_are_said_first_and_by_the_exit_code(train
     assert " ".join(out.split()).startswith(GUESSED)
     assert "--slope 0" in out.splitlines()[0]
     found = json.loads(Path("a.json").read_text(encoding="utf-8"))
-    assert list(found.items())[:2] == [("schema", 1), ("headline", GUESSED)]
+    assert list(found.items())[:2] == [("schema", 2), ("headline", GUESSED)]
     page = Path("a.html").read_text(encoding="utf-8")
     assert page.index("<h1>") < page.index(GUESSED) < page.index('class="totals"')
     for slope in ("0", "0.1"):

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.reading.arrays import parameter
 from rankcheck.audit.reading.data import check_width, data_of, read_data
@@ -30,7 +31,15 @@ from rankcheck.audit.reading.torch_file import read_state_dict
 from rankcheck.audit.reading.writing import write_model
 from rankcheck.networks import Network
 
-__all__ = ["check_width", "data_of", "model_of", "read_data", "read_model", "write_model"]
+__all__ = [
+    "chain_of",
+    "check_width",
+    "data_of",
+    "model_of",
+    "read_data",
+    "read_model",
+    "write_model",
+]
 
 _ENDINGS = {
     ".safetensors": "safetensors",
@@ -46,12 +55,23 @@ _RULE = (
 )
 
 
-def read_model(path: str | Path, *, slope: float | None = None) -> Model:
+def read_model(
+    path: str | Path,
+    *,
+    slope: float | None = None,
+    shape: tuple[int, ...] | None = None,
+    theorems: bool = True,
+) -> Model | Graph:
     """The network of a file: safetensors, a state dict of torch, or ONNX.
+
+    A network that is a chain becomes a `Model`, which theorems are about, any other one a `Graph`.
 
     Args:
         slope: of the activations, in (−1, 1), or 1 for the identity. Parameters alone do not tell
             it, and ReLU is assumed; an ONNX file does, and the two must agree.
+        shape: of one point, as the data have it; a network that is no chain needs it.
+        theorems: whether theorems are to be evaluated. If so, a hidden activation that is not
+            homogeneous is an error; if not, it is measured as it is.
 
     Raises:
         ModelError: the file cannot be read, is not what its name says, or holds no such network.
@@ -74,12 +94,19 @@ def read_model(path: str | Path, *, slope: float | None = None) -> Model:
         raise ModelError(f"{where(path)}: {error}") from error
 
 
-def model_of(model: Any, *, slope: float | None = None) -> Model:
+def model_of(
+    model: Any,
+    *,
+    slope: float | None = None,
+    shape: tuple[int, ...] | None = None,
+    theorems: bool = True,
+) -> Model | Graph:
     """The network of an object: a `Network` without batch axes, a module of torch, a fitted MLP of
-    scikit-learn, or a path. A `Model` is returned as it is.
+    scikit-learn, or a path. A `Model` or `Graph` is returned as it is.
 
     Args:
-        slope: as for `read_model`; these objects tell it, and the two must agree.
+        slope, shape, theorems: as for `read_model`; these objects tell the slope, and the two must
+            agree.
 
     Raises:
         ModelError: it is anything else, or not such a network.
@@ -93,9 +120,11 @@ def model_of(model: Any, *, slope: float | None = None) -> Model:
         )
         return model if slope is None else replace(model, guessed=False)
     if isinstance(model, str | os.PathLike):
-        return read_model(Path(model), slope=slope)
+        return read_model(Path(model), slope=slope, shape=shape, theorems=theorems)
+    if isinstance(model, Graph):
+        return model
     if isinstance(model, nn.Module):
-        return from_module(model, slope=slope)
+        return from_module(model, slope=slope, shape=shape, theorems=theorems)
     if isinstance(model, Network):
         return _of_network(model, slope)
     if is_estimator(model):
@@ -104,6 +133,18 @@ def model_of(model: Any, *, slope: float | None = None) -> Model:
         f"the model is a {type(model).__name__}; it must be a path, a torch module, a Network, or "
         "a fitted MLPRegressor or MLPClassifier"
     )
+
+
+def chain_of(model: Any, *, slope: float | None = None) -> Model:
+    """The network of an object or a file, which has to be a chain.
+
+    Raises:
+        ModelError: as for `model_of`, or it is none.
+    """
+    read = model_of(model, slope=slope)
+    if isinstance(read, Graph):
+        raise ModelError("the network is no chain of affine maps with one activation between them")
+    return read
 
 
 def _of_network(net: Network, slope: float | None) -> Model:

@@ -13,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 from torch import Tensor
 
+from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.reading.arrays import check_dtype, check_finite, check_size, dense
 from rankcheck.audit.reading.opening import (
@@ -40,11 +41,11 @@ _ENDINGS = {".npy": "npy", ".npz": "npz", ".csv": "csv", ".safetensors": "safete
 
 
 def read_data(path: str | Path) -> Tensor:
-    """The points of a file, float64 of shape (N, n): a row for each.
+    """The points of a file, float64 of shape (N, *shape): one for each place of the first axis.
 
-    Numbers in one row of no table, shape (N), are N points of one number; further axes, as those of
-    images, are flattened. The file is an .npy; an .npz or .safetensors of one array, or with one
-    that is called X, x or data; or a .csv with commas, and a line of names at the top if you like.
+    Numbers in one row of no table, shape (N), are N points of one number, (N, 1). The file
+    is an .npy; an .npz or .safetensors of one array, or with one that is called X, x or data; or a
+    .csv with commas, and a line of names at the top if you like.
 
     Raises:
         ModelError: the file is damaged or not what its name says; it holds no numbers, numbers of
@@ -65,7 +66,7 @@ def read_data(path: str | Path) -> Tensor:
 
 
 def data_of(data: Any, *, name: str = "the data") -> Tensor:
-    """The points of an array, a tensor, a list or a path, float64 of shape (N, n).
+    """The points of an array, a tensor, a list or a path, float64 of shape (N, *shape).
 
     Raises:
         ModelError: as for `read_data`.
@@ -91,7 +92,7 @@ def data_of(data: Any, *, name: str = "the data") -> Tensor:
         )
     require(array.ndim, f"{name} is a single number; data have a row for each point")
     check_finite(name, array)
-    points = array.reshape(len(array), -1)
+    points = array.reshape(-1, 1) if array.ndim == 1 else array
     require(
         len(points) == 1 or bool((points != points[0]).any()),
         f"{name} has {len(points)} points that are all equal, so that ranks over the data say "
@@ -100,13 +101,14 @@ def data_of(data: Any, *, name: str = "the data") -> Tensor:
     return points.contiguous()
 
 
-def check_width(model: Model, data: Tensor) -> None:
+def check_width(model: Model | Graph, data: Tensor) -> None:
     """Check that points (N, n) fit a network.
 
     Raises:
         ModelError: n is not n_0.
     """
-    width, columns = model.net.widths[0], data.shape[-1]
+    width = model.widths[0] if isinstance(model, Graph) else model.net.widths[0]
+    columns = data.shape[-1]
     count = "1 number" if columns == 1 else f"{columns} numbers"
     require(columns == width, f"the data have {count} a point; the network takes {width}")
 

@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import is_parametrized
 
+from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.reading.arrays import parameter
 from rankcheck.audit.reading.folding import (
@@ -29,7 +30,13 @@ _CUT = "audit the module without it, as module[:-1]"
 _OTHERS = (nn.Softmax, nn.LogSoftmax, nn.Sigmoid, nn.Tanh)
 
 
-def from_module(module: nn.Module, *, slope: float | None = None) -> Model:
+def from_module(
+    module: nn.Module,
+    *,
+    slope: float | None = None,
+    shape: tuple[int, ...] | None = None,
+    theorems: bool = True,
+) -> Model | Graph:
     """The network that a trained module computes in eval mode.
 
     It is made of Linear, ReLU, LeakyReLU, Identity, Dropout, BatchNorm1d, Flatten in front, and

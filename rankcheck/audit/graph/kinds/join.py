@@ -1,0 +1,33 @@
+"""What joins branches: sums, differences, products; and multiples by constants."""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+
+from rankcheck.audit.graph.layer import Call, Layer, Operand
+
+__all__ = ["read"]
+
+_SUMS = (operator.add, operator.iadd, torch.add, "add", "add_")
+_DIFFERENCES = (operator.sub, operator.isub, torch.sub, "sub", "sub_")
+_PRODUCTS = (operator.mul, operator.imul, torch.mul, "mul", "mul_")
+_QUOTIENTS = (operator.truediv, torch.div, "div")
+
+
+def read(call: Call) -> Layer | None:
+    """x + y, x − y, xy or x/y of two tensors, or of one and a constant."""
+    if call.function not in (*_SUMS, *_DIFFERENCES, *_PRODUCTS, *_QUOTIENTS):
+        return None
+    moving = [a for a in call.args if isinstance(a, Operand) and a.value is None]
+    if call.function in _SUMS:
+        return Layer(call.name, "sum", affine=True, piecewise=True, rowwise=True)
+    if call.function in _DIFFERENCES:
+        return Layer(call.name, "difference", affine=True, piecewise=True, rowwise=True)
+    alone = len(moving) == 1
+    if call.function in _PRODUCTS:
+        title = "multiple" if alone else "product"
+        return Layer(call.name, title, affine=alone, piecewise=alone, rowwise=True)
+    alone = alone and moving[0] is call.args[0]
+    return Layer(call.name, "quotient", affine=alone, piecewise=alone, rowwise=True)

@@ -1,0 +1,40 @@
+"""What moves numbers and changes none: flattening, reshaping, and layers that do nothing."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from rankcheck.audit.graph.layer import Call, Layer
+
+__all__ = ["read"]
+
+_NOTHING = (nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
+_MOVES = (
+    nn.Flatten,
+    nn.Unflatten,
+    torch.flatten,
+    torch.reshape,
+    torch.permute,
+    torch.transpose,
+    torch.squeeze,
+    torch.unsqueeze,
+    "flatten",
+    "reshape",
+    "view",
+    "permute",
+    "transpose",
+    "squeeze",
+    "unsqueeze",
+    "contiguous",
+)
+
+
+def read(call: Call) -> Layer | None:
+    """A layer that keeps all numbers, perhaps at other places."""
+    what = type(call.module) if call.module is not None else call.function
+    if what in _NOTHING:
+        return Layer(call.name, "nothing", affine=True, piecewise=True, rowwise=True)
+    if what in _MOVES:
+        return Layer(call.name, "shape", affine=True, piecewise=True)
+    return None

@@ -1,0 +1,78 @@
+"""What is known of one operation of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from rankcheck.audit.graph.linear_map import LinearMap
+
+__all__ = ["Call", "Layer", "Operand"]
+
+
+@dataclass(frozen=True, eq=False)
+class Operand:
+    """A tensor that goes into an operation.
+
+    Attributes:
+        name: of the node that computes it, or of the parameter or buffer in the module's state.
+        shape: of it at one point, with a first axis of length 1; for a parameter, its own.
+        value: the numbers of a parameter or buffer, float64; None for what depends on the point.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    value: Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One operation of a traced network, as the kinds of layers read it.
+
+    Attributes:
+        name: of the module, as in `named_modules`, or of the node.
+        module: that is called, in float64; None for functions and methods.
+        function: that is called, or the name of a method of tensors as a text; None for modules.
+        args, kwargs: of the call, tensors as `Operand`s.
+        shape: of the result at one point, with a first axis of length 1.
+        parameters: of the module, by their names in the whole module's state.
+    """
+
+    name: str
+    module: nn.Module | None
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    shape: tuple[int, ...]
+    parameters: Mapping[str, Tensor]
+
+    def argument(self, place: int, name: str, default: Any = None) -> Any:
+        """An argument by its place or its name."""
+        return self.args[place] if place < len(self.args) else self.kwargs.get(name, default)
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What is known of one operation.
+
+    Attributes:
+        name: of the module, or of the node.
+        title: what it is, in words: `Conv2d`, `ReLU`, `sum`.
+        affine: whether it is an affine function of all that depends on the point.
+        piecewise: whether it is continuous and piecewise linear. Affine ones are.
+        slope: a, if it is the activation σ_a, neuron by neuron; None for all others.
+        rowwise: whether it treats every row along the last axis alike and alone, as a linear layer
+            treats tokens.
+        maps: its linear maps that have parameters.
+    """
+
+    name: str
+    title: str
+    affine: bool = False
+    piecewise: bool = False
+    slope: float | None = None
+    rowwise: bool = False
+    maps: tuple[LinearMap, ...] = ()
