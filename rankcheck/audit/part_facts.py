@@ -6,7 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["BlockFacts", "LayerFacts", "Quantiles", "RankFacts"]
+__all__ = ["BlockFacts", "LayerFacts", "Quantiles", "RankFacts", "is_clear", "most_common"]
+
+
+def most_common(counts: Mapping[int, int]) -> int:
+    """The rank with the largest count, the smallest if there are several; 0 without any."""
+    return min(counts, key=lambda rank: (-counts[rank], rank), default=0)
+
+
+def is_clear(rank: int, counts: Mapping[int, int], undecided: int) -> bool:
+    """Whether a rank that was counted is to be shown without a question mark.
+
+    Args:
+        counts: how many matrices have which rank.
+        undecided: of how many of them the rank is not separated, whichever it is.
+    """
+    return 2 * undecided < sum(counts.values()) and undecided < counts.get(rank, 0)
 
 
 @dataclass(frozen=True)
@@ -37,6 +52,11 @@ class RankFacts:
     gap: float | None
     tolerance: float
     separated: bool
+
+    @property
+    def text(self) -> str:
+        """The rank, with a question mark if it is undecided: `8?`."""
+        return f"{self.rank}{'' if self.separated else '?'}"
 
 
 @dataclass(frozen=True)
@@ -149,3 +169,20 @@ class BlockFacts:
     branch: tuple[Quantiles, ...] = ()
     branch_ranks: Mapping[int, int] = field(default_factory=dict)
     branch_undecided: int = 0
+
+    @property
+    def rank_text(self) -> str:
+        """The rank that J has at most points, with a question mark if it is not clear."""
+        return _text(self.ranks, self.undecided)
+
+    @property
+    def branch_rank_text(self) -> str:
+        """The same for the Jacobian of the branch."""
+        return _text(self.branch_ranks, self.branch_undecided)
+
+
+def _text(counts: Mapping[int, int], undecided: int) -> str:
+    if not counts:
+        return ""
+    rank = most_common(counts)
+    return f"{rank}{'' if is_clear(rank, counts, undecided) else '?'}"

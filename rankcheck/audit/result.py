@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
-from rankcheck.audit.part_facts import BlockFacts, LayerFacts, Quantiles, RankFacts
+from rankcheck.audit.part_facts import BlockFacts, LayerFacts, Quantiles, RankFacts, is_clear
 from rankcheck.claims.signs import RelationKind
 from rankcheck.notebook import InNotebooks
 
@@ -264,6 +265,20 @@ class Audit(InNotebooks):
         return self.model.cost / self.model.depth
 
     @property
+    def rank_is_clear(self) -> bool:
+        """Whether the rank is separated at most points or, without data, in most layers."""
+        if self.data is not None:
+            return is_clear(self.rank, self.data.ranks, self.data.undecided)
+        ranks = [layer.rank for layer in self.layers]
+        undecided = sum(not rank.separated for rank in ranks)
+        return is_clear(self.rank, Counter(rank.rank for rank in ranks), undecided)
+
+    @property
+    def rank_text(self) -> str:
+        """The rank, with a question mark if it is not clear: `8?`."""
+        return f"{self.rank}{'' if self.rank_is_clear else '?'}"
+
+    @property
     def headline(self) -> str | None:
         """What has to be known before anything else: that the activations were assumed."""
         return GUESSED if self.model.guessed else None
@@ -271,5 +286,5 @@ class Audit(InNotebooks):
     def to_json(self) -> dict[str, Any]:
         """The audit as plain JSON, without NaN and Infinity."""
         data: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
-        head = {"schema": SCHEMA, "headline": self.headline}
+        head = {"schema": SCHEMA, "headline": self.headline, "rank_text": self.rank_text}
         return head | data | {"ceiling": self.ceiling}

@@ -29,6 +29,7 @@ def in_words(audit: Audit) -> tuple[str, ...]:
     if audit.model.cost == 0:
         return ("All parameters are 0, so the network is 0 everywhere.", *_unsaid(audit))
     return (
+        *_unclear(audit),
         *_spending(audit),
         *_rank(audit),
         *_ceiling(audit),
@@ -39,6 +40,30 @@ def in_words(audit: Audit) -> tuple[str, ...]:
         *_neurons(audit),
         *_unsaid(audit),
     )
+
+
+def _unclear(audit: Audit) -> list[str]:
+    """That the rank is undecided, which everything else rests on."""
+    data = audit.data
+    if audit.rank_is_clear:
+        return []
+    then = (
+        "another tolerance may give another one. Training longer or with more weight decay is what "
+        "usually decides it; until then look at the gaps"
+    )
+    if data is None:
+        number = sum(not layer.rank.separated for layer in audit.layers)
+        return [
+            f"The rank {audit.rank_text} is undecided: in {number} of "
+            f"{_many(len(audit.layers), 'layer')} s_k of the weights is less than {GAP:g} times "
+            f"the next one, and {then}."
+        ]
+    median = "" if data.gaps is None else f" (median {data.gaps.median:.3g})"
+    return [
+        f"The rank {audit.rank_text} is undecided: at {data.undecided} of "
+        f"{_many(data.points, 'point')} s_k of Jf(x) is less than {GAP:g} times the next one, and "
+        f"{then}{median}."
+    ]
 
 
 def _spending(audit: Audit) -> list[str]:
@@ -71,8 +96,9 @@ def _rank(audit: Audit) -> list[str]:
     if data is None:
         return []
     sentences = [
-        f"Jf(x) has numerical rank {k} at {data.ranks.get(k, 0)} of {_many(data.points, 'point')}: "
-        f"so many of its singular values are above {data.tolerance:g} times the largest."
+        f"Jf(x) has numerical rank {audit.rank_text} at {data.ranks.get(k, 0)} of "
+        f"{_many(data.points, 'point')}: so many of its singular values are "
+        f"above {data.tolerance:g} times the largest."
     ]
     for bound in data.bounds:
         if bound.rank == k and k > 0 and bound.logs is not None:
@@ -234,16 +260,16 @@ def _unsaid(audit: Audit) -> list[str]:
     if data is None:
         sentences.append(
             f"There are no data, so nothing is said of Jacobians, kernels and neurons; k = "
-            f"{audit.rank} is the numerical rank that most weights have."
+            f"{audit.rank_text} is the numerical rank that most weights have."
         )
-    elif data.undecided:
+    elif data.undecided and audit.rank_is_clear:
         sentences.append(
             f"At {data.undecided} of {_many(data.points, 'point')} the rank of Jf(x) is not clear: "
             f"s_k is less than {GAP:g} times the next one, and another tolerance may give another "
             "k."
         )
     unclear = [layer for layer in audit.layers if not layer.rank.separated]
-    if unclear:
+    if unclear and (data is not None or audit.rank_is_clear):
         sentences.append(
             f"The rank of the weights of {len(unclear)} of {_many(len(audit.layers), 'layer')} "
             f"({_names(unclear)}) is not clear: s_k is less than {GAP:g} times the next one."

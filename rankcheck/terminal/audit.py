@@ -33,7 +33,7 @@ _COLUMNS: Mapping[str, Callable[[LayerFacts], str]] = {
     "shape": lambda layer: f"{layer.shape[0]}×{layer.shape[1]}",
     "cost": lambda layer: _number(layer.weights + layer.bias),
     "near 1": lambda layer: str(layer.near_one),
-    "rank": lambda layer: f"{layer.rank.rank}{'' if layer.rank.separated else '?'}",
+    "rank": lambda layer: layer.rank.text,
     "gap": lambda layer: _number(layer.rank.gap, 2),
     "stable": lambda layer: _number(layer.stable_rank, 3),
     "dist²": lambda layer: _number(layer.distance, 2),
@@ -130,7 +130,7 @@ def _head(audit: Audit, width: int) -> list[str]:
         f"widths {model.chain}, slope {model.slope:g}",
         width,
     )
-    cost = f"cost {_number(model.cost)}, {_number(audit.ceiling)} a layer; rank {audit.rank}; "
+    cost = f"cost {_number(model.cost)}, {_number(audit.ceiling)} a layer; rank {audit.rank_text}; "
     if audit.balanced.converged:
         cost += f"{_number(audit.balanced.cost)} after balancing"
     else:
@@ -181,8 +181,7 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "Schatten 2/L of Jf": f"{_spread(data.schatten)}; at most {_number(audit.ceiling)}",
         "tr Θ(x, x)": _spread(data.kernel_trace),
         "largest eigenvalue of Θ/K": f"{_number(data.kernel_top)}, K = {data.kernel_points}",
-        "rank of mean JᵀJ": f"{data.index_rank.rank}"
-        + ("" if data.index_rank.separated else ", undecided"),
+        "rank of mean JᵀJ": data.index_rank.text,
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
     block = wrapped(f"{data.points} points; least, median and largest of each", width)

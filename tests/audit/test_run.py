@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from rankcheck.audit import ModelError, audit
 from rankcheck.audit import model as model_
 from rankcheck.audit import run as run_
 from rankcheck.audit.balance import balance
+from rankcheck.audit.part_facts import BlockFacts, is_clear
 from rankcheck.audit.theorems import number_of_theorems
 from rankcheck.errors import InputError
 from rankcheck.networks import Network
@@ -105,9 +107,40 @@ def test_ranks_that_are_not_clear_are_said_to_be_so():
     X = normal(4, 3)
     found = audited(net, X)
     assert found.data.undecided == 4
-    assert said(found, "At 4 of 4 points", "not clear", "10 times")
+    assert (found.rank, found.rank_text, found.rank_is_clear) == (2, "2?", False)
+    assert found.to_json()["rank_text"] == "2?"
+    assert "rank 2? is undecided: at 4 of 4 points" in found.words[0]
+    assert said(found, "numerical rank 2? at 4 of 4 points")
     assert said(found, "rank of the weights of 1 of 1 layer (“layers.0”)", "not clear")
-    assert not any("not clear" in words for words in audited(net, X, tolerance=0.001).words)
+    clear = audited(net, X, tolerance=0.001)
+    assert clear.rank_text == "3"
+    assert not any("not clear" in words or "undecided" in words for words in clear.words)
+    weights = audited(net)
+    assert "rank 2? is undecided: in 1 of 1 layer" in weights.words[0]
+    assert said(weights, "k = 2? is the numerical rank")
+
+
+def test_a_rank_that_a_few_points_leave_open_is_shown_without_a_question_mark():
+    """One of three Jacobians is diag(1, 0.06, 0.03) and the others diag(1, 0.06, 0)."""
+    diagonal = torch.diag(torch.tensor([1.0, 0.06, 0.03]).double())
+    net = Network.linear([diagonal, torch.eye(3, dtype=torch.float64)])
+    X = torch.tensor([[1.0, 1, 1], [1, 1, -1], [1, 2, -1]], dtype=torch.float64)
+    found = audited(net, X)
+    assert (found.rank_text, found.data.undecided) == ("2", 1)
+    assert said(found, "At 1 of 3 points", "not clear")
+    assert audited(net, X[:2]).rank_text == "2?"
+
+
+@pytest.mark.parametrize(
+    ("counts", "undecided", "clear"),
+    [({8: 9}, 4, True), ({8: 8}, 4, False), ({8: 4, 7: 3, 6: 3}, 4, False), ({}, 0, False)],
+)
+def test_when_a_rank_is_clear(counts, undecided, clear):
+    assert is_clear(8, counts, undecided) == clear
+    facts = BlockFacts("b", "chain", (), (8, 8), False, 1, 1.0, "", ranks=counts)
+    shown = replace(facts, undecided=undecided, branch_ranks={2: 1}, branch_undecided=1)
+    assert shown.rank_text == ("" if not counts else "8" if clear else "8?")
+    assert shown.branch_rank_text == "2?"
 
 
 def test_the_bottleneck_structure_is_there_in_no_layer_or_in_some():
