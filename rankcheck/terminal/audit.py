@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.claims.signs import SIGNS
 from rankcheck.terminal.display import Display
+from rankcheck.terminal.figures import number as _number
+from rankcheck.terminal.figures import shortened as _shortened
 from rankcheck.terminal.plain import WIDTH, fitting, printable, wrapped
 from rankcheck.terminal.table import count
 
@@ -247,28 +248,3 @@ def _side(side: Side, readable: Callable[[str], str]) -> str:
 
 def _spread(many: Quantiles) -> str:
     return " · ".join(_number(one) for one in (many.least, many.median, many.most))
-
-
-def _number(value: float | None, digits: int = 4) -> str:
-    """A number with so many digits; empty for None.
-
-    >>> _number(2.00012), _number(12345.6), _number(1.5e-7, 2), _number(0)
-    ('2', '12346', '1.5e-07', '0')
-    """
-    if value is None:
-        return ""
-    if not math.isfinite(value):
-        return str(value)
-    return f"{value:.0f}" if 10 ** (digits - 1) <= abs(value) < 1e6 else f"{value:.{digits}g}"
-
-
-def _shortened(text: str, most: int) -> str:
-    """A text without its middle, if it is longer than `most` characters.
-
-    >>> _shortened("encoder.0.weight", 10), _shortened("short", 10)
-    ('enco…eight', 'short')
-    """
-    if len(text) <= most:
-        return text
-    end = most // 2
-    return f"{text[: most - end - 1]}…{text[-end:]}"
