@@ -16,23 +16,25 @@ __all__ = ["check_dtype", "check_finite", "check_size", "dense", "parameter"]
 
 #: Narrower than float32, as torch, numpy and safetensors call them: with the start of the name.
 _NARROW = ("float16", "bfloat16", "float8", "float4", "f16", "bf16", "f8_", "f6_", "f4")
+_HALF = ("float16", "bfloat16", "f16", "bf16")
 _COMPLEX = ("complex", "c64", "c128")
 _REAL = ("float32", "float64", "f32", "f64")
 _INTEGERS = ("int", "uint", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool")
 
 
-def check_dtype(name: str, dtype: object, *, integers: bool = False) -> None:
+def check_dtype(name: str, dtype: object, *, integers: bool = False, half: bool = False) -> None:
     """Check a type of numbers, by its name in torch, numpy or safetensors.
 
     Args:
         name: of the array, as the error names it.
         integers: whether integers and bools are taken, too.
+        half: whether float16 and bfloat16 are taken, too.
 
     Raises:
-        ModelError: complex numbers, less than single precision, or no numbers.
+        ModelError: complex numbers, less precision than is taken, or no numbers.
     """
     text = str(getattr(dtype, "name", dtype)).removeprefix("torch.").lower()
-    if text in _REAL or (integers and text.startswith(_INTEGERS)):
+    if text in _REAL or (half and text in _HALF) or (integers and text.startswith(_INTEGERS)):
         return
     if text.startswith(_COMPLEX):
         raise ModelError(f"{name} is complex ({text}); networks and data are real")
@@ -74,7 +76,7 @@ def check_finite(name: str, array: Tensor) -> None:
         )
 
 
-def dense(name: str, tensor: Any, *, integers: bool = False) -> Tensor:
+def dense(name: str, tensor: Any, *, integers: bool = False, half: bool = False) -> Tensor:
     """A tensor or numpy array in float64 on the CPU, without gradient, and not shared.
 
     Raises:
@@ -82,7 +84,7 @@ def dense(name: str, tensor: Any, *, integers: bool = False) -> Tensor:
             Tensor with rules of its own, of a type that `check_dtype` refuses, too large or empty.
     """
     if isinstance(tensor, np.ndarray):
-        check_dtype(name, tensor.dtype, integers=integers)
+        check_dtype(name, tensor.dtype, integers=integers, half=half)
         check_size(name, tensor.shape)
         return torch.from_numpy(np.array(tensor, dtype=np.float64, order="C"))
     kind = type(tensor)
@@ -91,7 +93,7 @@ def dense(name: str, tensor: Any, *, integers: bool = False) -> Tensor:
     require(not tensor.is_meta, f"{name} is a meta tensor; load the weights first")
     require(tensor.layout is torch.strided, f"{name} is a sparse tensor; call to_dense() first")
     require(not tensor.is_quantized, f"{name} is quantised; it must be float32 or float64")
-    check_dtype(name, tensor.dtype, integers=integers)
+    check_dtype(name, tensor.dtype, integers=integers, half=half)
     check_size(name, tuple(tensor.shape))
     return tensor.detach().to(device="cpu", dtype=torch.float64, copy=True).contiguous()
 

@@ -34,12 +34,13 @@ def is_tensors(path: Path) -> bool:
 
 
 def read_tensors(
-    path: Path, *, only: str | None = None, integers: bool = False
+    path: Path, *, only: str | None = None, integers: bool = False, half: bool = False
 ) -> dict[str, Tensor]:
     """The arrays of a safetensors file, or one of them, by name.
 
     Args:
         integers: whether arrays of integers are read; `num_batches_tracked` always is.
+        half: whether arrays of half precision are read.
 
     Raises:
         ModelError: an array is of a type that is not read, too large or empty, or the file is
@@ -50,6 +51,7 @@ def read_tensors(
         for name in names:
             counter = name.rpartition(".")[2] == "num_batches_tracked"
             announced = file.get_slice(name)
-            check_dtype(label(name), announced.get_dtype(), integers=integers or counter)
+            dtype = announced.get_dtype()
+            check_dtype(label(name), dtype, integers=integers or counter, half=half)
             check_size(label(name), tuple(announced.get_shape()))
         return {name: file.get_tensor(name) for name in names}
