@@ -116,6 +116,13 @@ class LayerFacts:
     complete: bool = True
     copies: int = 1
 
+    @property
+    def rank_text(self) -> str:
+        """`8`, `8?`, or `≥ 32` where none of the singular values that are there counts as zero."""
+        if self.complete or self.rank.rank < len(self.singular_values):
+            return self.rank.text
+        return f"≥ {self.rank.rank}"
+
 
 @dataclass(frozen=True)
 class BlockFacts:

@@ -224,6 +224,20 @@ class ModelFacts:
     activations: tuple[str, ...] = ()
 
     @property
+    def is_chain(self) -> bool:
+        """Whether it is a chain of affine maps, which the theorems are about."""
+        return self.slope is not None
+
+    @property
+    def text(self) -> str:
+        """Its depth, widths and activations, as a text."""
+        if self.slope is not None:
+            return f"depth {self.depth}, widths {self.chain}, slope {self.slope:g}"
+        kinds = f"activations {', '.join(self.activations)}" if self.activations else "affine"
+        inside = f"{self.widths[0]} numbers in and {self.widths[-1]} out"
+        return f"at most {self.depth} layers with weights on a path, {inside}, {kinds}"
+
+    @property
     def chain(self) -> str:
         """The widths as a text, a run of more than three as one: `10 → 20 (4 times) → 5`."""
         runs = [(width, len(list(run))) for width, run in groupby(self.widths)]

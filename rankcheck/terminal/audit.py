@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.claims.signs import SIGNS
+from rankcheck.terminal import audit_tables
 from rankcheck.terminal.display import Display
-from rankcheck.terminal.figures import number as _number
-from rankcheck.terminal.figures import shortened as _shortened
-from rankcheck.terminal.plain import WIDTH, fitting, printable, wrapped
+from rankcheck.terminal.figures import number
+from rankcheck.terminal.plain import WIDTH, printable, wrapped
 from rankcheck.terminal.table import count
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from rankcheck.audit.result import (
-        Audit,
-        DataFacts,
-        LayerFacts,
-        Quantiles,
-        Side,
-        TheoremFacts,
-    )
+    from rankcheck.audit.result import Audit, DataFacts, Quantiles, Side, TheoremFacts
 
 __all__ = ["AuditDisplay", "brief", "lines"]
 
-#: The longest name of a layer in the table; a longer one loses its middle.
-NAME = 24
-#: The columns of the layers, and those that a narrow terminal does without, the first one first.
-_COLUMNS: Mapping[str, Callable[[LayerFacts], str]] = {
-    "layer": lambda layer: _shortened(printable(" ".join(layer.name.split())), NAME),
-    "shape": lambda layer: f"{layer.shape[0]}×{layer.shape[1]}",
-    "cost": lambda layer: _number(layer.weights + layer.bias),
-    "near 1": lambda layer: str(layer.near_one),
-    "rank": lambda layer: layer.rank.text,
-    "gap": lambda layer: _number(layer.rank.gap, 2),
-    "stable": lambda layer: _number(layer.stable_rank, 3),
-    "dist²": lambda layer: _number(layer.distance, 2),
-    "imbal": lambda layer: _number(layer.imbalance, 2),
-    "dead": lambda layer: _number(layer.dead),
-    "linear": lambda layer: _number(layer.linear),
-    "bent": lambda layer: _number(layer.bent),
-}
-_SPARED = ("bent", "linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
 #: In this order theorems are listed; the last ones stay on the screen.
 _ORDER = ("not applicable", "not evaluated", "holds", "undecided", "fails")
 #: How a finding begins its line.
@@ -94,7 +69,9 @@ def lines(
     width = min(max(width, 40), WIDTH)
     block = [] if audit.headline is None else [*wrapped(audit.headline, width), ""]
     block += _head(audit, width)
-    block += ["", *_layers(audit, width)]
+    if audit.blocks:
+        block += ["", *audit_tables.blocks(audit, width)]
+    block += ["", *audit_tables.layers(audit, width)]
     if audit.data is not None:
         block += ["", *_data(audit, audit.data, width)]
     if audit.theorems:
@@ -126,46 +103,25 @@ def brief(audit: Audit, most: int) -> list[str]:
 def _head(audit: Audit, width: int) -> list[str]:
     """What was read, its rank and its cost."""
     model = audit.model
-    block = wrapped(
-        f"{audit.name}: {model.source}, depth {model.depth}, "
-        f"widths {model.chain}, slope {model.slope:g}",
-        width,
-    )
-    cost = f"cost {_number(model.cost)}, {_number(audit.ceiling)} a layer; rank {audit.rank_text}; "
+    block = wrapped(f"{audit.name}: {model.source}, {model.text}", width)
+    if not model.is_chain:
+        from rankcheck.audit.claimed import WHOLE  # with torch, which is there by now
+
+        block += wrapped(WHOLE, width)
+    a_layer = f"{number(audit.ceiling)} a layer; " if model.is_chain else ""
+    cost = f"cost {number(model.cost)}, {a_layer}rank {audit.rank_text}; "
     if audit.balanced.converged:
-        cost += f"{_number(audit.balanced.cost)} after balancing"
+        cost += f"{number(audit.balanced.cost)} after balancing"
     else:
         cost += "balancing did not converge"
     if audit.balanced.converged and audit.balanced.change is not None:
         cost += f" (the outputs change by {audit.balanced.change:.1e})"
     block += wrapped(cost, width)
     if model.folded and model.stored_cost != model.cost:
-        block += wrapped(f"cost as stored, before folding: {_number(model.stored_cost)}", width)
+        block += wrapped(f"cost as stored, before folding: {number(model.stored_cost)}", width)
     for what, sentences in (("folded", model.folded), ("assumed", model.assumed)):
         for sentence in sentences:
             block += wrapped(f"{what}: {sentence}", width)
-    return block
-
-
-def _layers(audit: Audit, width: int) -> list[str]:
-    """The table of the layers."""
-    columns: dict[str, list[str]] = {"": ["", *map(str, range(1, len(audit.layers) + 1))]}
-    for name, cell in _COLUMNS.items():
-        cells = [cell(layer) for layer in audit.layers]
-        if name == "layer" or any(cells):
-            columns[name] = [name, *cells]
-    widths = {name: max(map(len, cells)) for name, cells in columns.items()}
-    shown = fitting(widths, _SPARED, width, 1)
-    others = sum(1 + widths[name] for name in shown if name != "layer")
-    widths["layer"] = min(widths["layer"], max(6, width - others))
-    columns["layer"] = [_shortened(cell, widths["layer"]) for cell in columns["layer"]]
-    padded = []
-    for name in shown:
-        side = "<" if name == "layer" else ">"
-        padded.append([f"{cell:{side}{widths[name]}}" for cell in columns[name]])
-    block = [" ".join(row).rstrip() for row in zip(*padded, strict=True)]
-    if any(not layer.rank.separated for layer in audit.layers):
-        block += wrapped("? the next singular value is close: this rank is undecided", width)
     return block
 
 
@@ -179,9 +135,13 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "rank of Jf": f"{ranks}{undecided} (zero: below {data.tolerance:g} of the largest)",
         "gap s_k / s_(k+1)": "" if data.gaps is None else _spread(data.gaps),
         "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
-        "Schatten 2/L of Jf": f"{_spread(data.schatten)}; at most {_number(audit.ceiling)}",
+        "Schatten 2/L of Jf": _spread(data.schatten)
+        + (f"; at most {number(audit.ceiling)}" if audit.model.is_chain else ""),
+        "a chain costs at least": ""
+        if audit.model.is_chain or data.least_cost is None
+        else f"{number(data.least_cost)}, if it has this depth, ReLU and the same function",
         "tr Θ(x, x)": _spread(data.kernel_trace),
-        "largest eigenvalue of Θ/K": f"{_number(data.kernel_top)}, K = {data.kernel_points}",
+        "largest eigenvalue of Θ/K": f"{number(data.kernel_top)}, K = {data.kernel_points}",
         "rank of mean JᵀJ": data.index_rank.text,
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
@@ -192,10 +152,10 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
     if data.bounds:
         block += ["", *wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
         for bound in data.bounds:
-            logs = "none" if bound.logs is None else _number(bound.logs)
-            slack = "" if bound.logs is None else f", slack {_number(bound.excess - bound.logs)}"
+            logs = "none" if bound.logs is None else number(bound.logs)
+            slack = "" if bound.logs is None else f", slack {number(bound.excess - bound.logs)}"
             block += wrapped(
-                f"  k = {bound.rank} ({bound.points} points): {_number(bound.excess)} against "
+                f"  k = {bound.rank} ({bound.points} points): {number(bound.excess)} against "
                 f"{logs}{slack}",
                 width,
                 "    ",
@@ -241,10 +201,10 @@ def _side(side: Side, readable: Callable[[str], str]) -> str:
     at = "" if side.point is None else f", at point {side.point}"
     proved = {True: ", proved in balls", False: ", not proved in balls", None: ""}[side.certified]
     return (
-        f"{label}{_number(side.lhs, 6)} {sign} {_number(side.rhs, 6)}, "
+        f"{label}{number(side.lhs, 6)} {sign} {number(side.rhs, 6)}, "
         f"slack {side.slack:.2g}{at}{proved}"
     )
 
 
 def _spread(many: Quantiles) -> str:
-    return " · ".join(_number(one) for one in (many.least, many.median, many.most))
+    return " · ".join(number(one) for one in (many.least, many.median, many.most))
