@@ -12,6 +12,7 @@ from torch import Tensor, fx
 from torch.func import functional_call
 
 from rankcheck.audit.graph.layer import Layer
+from rankcheck.audit.graph.linear_map import DiagonalMap
 
 __all__ = ["Graph"]
 
@@ -58,12 +59,15 @@ class Graph:
 
     @cached_property
     def depth(self) -> int:
-        """The largest number of layers with weights on a path from the input to the output."""
+        """The largest number of layers with weights on a path from the input to the output.
+
+        Norms are none: a batch norm can be folded into the layer beside it.
+        """
         longest: dict[fx.Node, int] = {}
         for node in self.module.graph.nodes:
-            layer = self.layers.get(node.name)
+            maps = self.layers[node.name].maps if node.name in self.layers else ()
             before = max((longest[one] for one in node.all_input_nodes), default=0)
-            longest[node] = before + (1 if layer is not None and layer.maps else 0)
+            longest[node] = before + any(not isinstance(each, DiagonalMap) for each in maps)
         return max(longest.values())
 
     @cached_property

@@ -53,6 +53,22 @@ class Call:
         """An argument by its place or its name."""
         return self.args[place] if place < len(self.args) else self.kwargs.get(name, default)
 
+    def parameter(self, name: str, place: int) -> Operand | None:
+        """A parameter: of the module by the name that it has there, of a function by its place."""
+        if self.module is None:
+            found = self.argument(place, name)
+            return found if isinstance(found, Operand) else None
+        for full in (f"{self.name}.{name}", name):  # the latter if the whole network is one module
+            if full in self.parameters:
+                value = self.parameters[full]
+                return Operand(full, tuple(value.shape), value)
+        return None
+
+    def has_parameters(self, *places: tuple[str, int]) -> bool:
+        """Whether all these, by name and place, are parameters or absent: none is computed."""
+        found = [self.parameter(name, place) for name, place in places]
+        return all(one is None or one.value is not None for one in found)
+
 
 @dataclass(frozen=True, eq=False)
 class Layer:

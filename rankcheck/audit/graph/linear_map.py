@@ -10,7 +10,7 @@ from torch import Tensor
 
 from rankcheck.linalg import frobenius_squared
 
-__all__ = ["DenseMap", "LinearMap"]
+__all__ = ["DenseMap", "DiagonalMap", "LinearMap"]
 
 
 class LinearMap(Protocol):
@@ -19,7 +19,9 @@ class LinearMap(Protocol):
     Attributes:
         name: of the layer.
         parameters: the names of the weights and of the bias, None without one.
+        kind: what it is, in words: `linear`, `convolution`, `batch norm`.
         shape: (m, n) of A.
+        block: (m, n) of one copy.
         weights, bias: the sums of squares of the parameters, which is what they cost.
         copies: A is so many copies of one matrix along a diagonal, as a linear layer is on tokens;
             `singular_values` are those of one.
@@ -31,7 +33,11 @@ class LinearMap(Protocol):
     @property
     def parameters(self) -> tuple[str, str | None]: ...
     @property
+    def kind(self) -> str: ...
+    @property
     def shape(self) -> tuple[int, int]: ...
+    @property
+    def block(self) -> tuple[int, int]: ...
     @property
     def weights(self) -> float: ...
     @property
@@ -42,7 +48,10 @@ class LinearMap(Protocol):
     def units(self) -> int: ...
 
     def singular_values(self, most: int) -> tuple[Tensor, bool]:
-        """The largest singular values of one copy, at most so many, and whether these are all."""
+        """All singular values of one copy where that is affordable, else this many of the largest.
+
+        And whether these are all; the largest first.
+        """
 
     def frobenius_squared(self) -> float:
         """‖A‖_F² of one copy; of a convolution it is not the sum of squares of its kernel."""
@@ -63,6 +72,12 @@ class DenseMap:
     weight: Tensor
     offset: Tensor | None
     copies: int = 1
+    kind: str = "linear"
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """(m, n) of W."""
+        return self.weight.shape[0], self.weight.shape[1]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,9 +100,8 @@ class DenseMap:
         return 0.0 if self.offset is None else float((self.offset * self.offset).sum())
 
     def singular_values(self, most: int) -> tuple[Tensor, bool]:
-        """The largest singular values of W."""
-        values = torch.linalg.svdvals(self.weight)
-        return values[:most], len(values) <= most
+        """All singular values of W."""
+        return torch.linalg.svdvals(self.weight), True
 
     def frobenius_squared(self) -> float:
         """‖W‖_F²."""
@@ -101,3 +115,64 @@ class DenseMap:
     def outgoing(self) -> Tensor:
         """The squared norms of the columns (n)."""
         return (self.weight * self.weight).sum(0)
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalMap:
+    """A parameter for each unit, as norms have them: z ↦ scale ⊙ z + offset, up to a constant.
+
+    Attributes:
+        weight: the parameters γ.
+        scale: by what is multiplied; for a batch norm in eval mode that is γ / √(σ² + ε).
+        offset: the parameters β, or None.
+    """
+
+    name: str
+    parameters: tuple[str, str | None]
+    weight: Tensor
+    offset: Tensor | None
+    scale: Tensor
+    copies: int = 1
+    kind: str = "norm"
+
+    @property
+    def units(self) -> int:
+        """How many numbers γ has."""
+        return len(self.weight)
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """(n, n), for n units."""
+        return self.units, self.units
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n) of all copies."""
+        return self.units * self.copies, self.units * self.copies
+
+    @property
+    def weights(self) -> float:
+        """‖γ‖²."""
+        return float((self.weight * self.weight).sum())
+
+    @property
+    def bias(self) -> float:
+        """‖β‖²; 0 without one."""
+        return 0.0 if self.offset is None else float((self.offset * self.offset).sum())
+
+    def singular_values(self, most: int) -> tuple[Tensor, bool]:
+        """|scale|."""
+        return self.scale.abs().sort(descending=True).values, True
+
+    def frobenius_squared(self) -> float:
+        """‖scale‖²."""
+        return float((self.scale * self.scale).sum())
+
+    def incoming(self) -> Tensor:
+        """γ² + β²."""
+        squares = self.weight * self.weight
+        return squares if self.offset is None else squares + self.offset * self.offset
+
+    def outgoing(self) -> Tensor:
+        """γ²."""
+        return self.weight * self.weight

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rankcheck.audit.graph.kinds import activation, affine, join, shape
+from rankcheck.audit.graph.kinds import activation, affine, convolution, join, norm, pooling, shape
 from rankcheck.audit.graph.layer import Call, Layer
 
 __all__ = ["KINDS", "layer_of"]
@@ -18,6 +18,9 @@ __all__ = ["KINDS", "layer_of"]
 KINDS: tuple[Callable[[Call], Layer | None], ...] = (
     affine.read,
     activation.read,
+    convolution.read,
+    norm.read,
+    pooling.read,
     join.read,
     shape.read,
 )
