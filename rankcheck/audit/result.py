@@ -257,6 +257,8 @@ class Audit(InNotebooks):
             data, that which most layers have.
         data: None if there were no data.
         blocks: of a network that is no chain; empty for a chain, whose parts are its layers.
+        first: what to do first, in sentences, the most useful one before the others; empty if
+            nothing that was measured asks for anything.
         words: what follows, in sentences.
         seconds: how long it took.
     """
@@ -269,6 +271,7 @@ class Audit(InNotebooks):
     data: DataFacts | None = None
     theorems: tuple[TheoremFacts, ...] = ()
     blocks: tuple[BlockFacts, ...] = ()
+    first: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)

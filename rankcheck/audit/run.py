@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rankcheck.audit.advice import advice
 from rankcheck.audit.balance import balance
 from rankcheck.audit.graph.audited import audit_graph
 from rankcheck.audit.graph.graph import Graph
@@ -86,7 +87,8 @@ def audit(
             )
             result = replace(result, theorems=evaluated)
     result = replace(result, name=_name(model), versions=versions())
-    return replace(result, words=in_words(result), seconds=round(time.monotonic() - begin, 3))
+    result = replace(result, first=advice(result), words=in_words(result))
+    return replace(result, seconds=round(time.monotonic() - begin, 3))
 
 
 def _chain(model: Model, task: Task) -> Audit:

@@ -69,6 +69,7 @@ def lines(
     width = min(max(width, 40), WIDTH)
     block = [] if audit.headline is None else [*wrapped(audit.headline, width), ""]
     block += _head(audit, width)
+    block += _first(audit, width, readable)
     if audit.blocks:
         block += ["", *audit_tables.blocks(audit, width)]
     block += ["", *audit_tables.layers(audit, width)]
@@ -86,6 +87,7 @@ def brief(audit: Audit, most: int) -> list[str]:
     """The first and the last of `lines`: what was read, ranks, totals, and what follows."""
     block = [] if audit.headline is None else [audit.headline]
     block += _head(audit, WIDTH)
+    block += _first(audit, WIDTH, printable)
     if audit.data is not None:
         block += _data(audit, audit.data, WIDTH)[:2]
     if audit.theorems:
@@ -122,6 +124,14 @@ def _head(audit: Audit, width: int) -> list[str]:
     for what, sentences in (("folded", model.folded), ("assumed", model.assumed)):
         for sentence in sentences:
             block += wrapped(f"{what}: {sentence}", width)
+    return block
+
+
+def _first(audit: Audit, width: int, readable: Callable[[str], str]) -> list[str]:
+    """What to do first."""
+    block = ["", "what to do first"] if audit.first else []
+    for place, sentence in enumerate(audit.first, 1):
+        block += wrapped(f"{place}. {readable(sentence)}", width, "   ")
     return block
 
 

@@ -26,7 +26,9 @@ def audited(net, X=None, **arguments):
 
 def said(found, *parts):
     """The one sentence that has all parts."""
-    [sentence] = [words for words in found.words if all(part in words for part in parts)]
+    [sentence] = [
+        words for words in (*found.first, *found.words) if all(part in words for part in parts)
+    ]
     return sentence
 
 
@@ -52,8 +54,8 @@ def test_identity_layers_do_nothing_but_keep_the_signal():
     [bound] = found.data.bounds
     assert (bound.excess, bound.logs) == (0.0, pytest.approx(0.0, abs=1e-12))
     assert found.data.schatten.most == pytest.approx(3.0)
-    words = said(found, "5 of 5 layers", "do little but carry 3 directions on")
-    ends = re.search(r"squared distances of (\S+) to (\S+) from", words).groups()
+    words = said(found, "Layers 1–5", "do little but carry 3 directions on, at 100 % of the cost")
+    ends = re.search(r"of rank 3 are (\S+) to (\S+)\. A shallower", words).groups()
     assert [float(end) for end in ends] == pytest.approx([0.0, 0.0], abs=1e-28)
     assert said(found, "bottleneck structure is there in 5 of 5 layers")
     assert said(found, "costs at least 15", "no more than", "above")
@@ -87,7 +89,7 @@ def test_an_unbalanced_copy_is_balanced_again():
     assert found.balanced.cost == pytest.approx(float(net.cost()))
     assert found.balanced.change < 1e-14
     saved = 100 * (1 - float(net.cost()) / found.model.cost)
-    assert said(found, "Rescaling single neurons lowers the cost", f"{saved:.3g} %")
+    assert said(found, f"{saved:.3g} % of the norm", "`--balanced FILE`")
     assert said(found, "times as much", "not decided")
     assert found.layers[0].imbalance > 0.9
 
@@ -99,7 +101,7 @@ def test_dead_neurons_are_counted_and_what_they_cost():
     assert found.data.dead_cost == 3 + 4
     assert [layer.dead for layer in found.layers] == [1, None]
     assert said(found, "1 of 3 hidden neurons", "7 less", "63.6 %", "elsewhere")
-    assert not any("never above 0" in words for words in audited(identity(2, 2), X).words)
+    assert not any("never fire" in words for words in audited(identity(2, 2), X).first)
 
 
 def test_ranks_that_are_not_clear_are_said_to_be_so():
@@ -109,14 +111,15 @@ def test_ranks_that_are_not_clear_are_said_to_be_so():
     assert found.data.undecided == 4
     assert (found.rank, found.rank_text, found.rank_is_clear) == (2, "2?", False)
     assert found.to_json()["rank_text"] == "2?"
-    assert "rank 2? is undecided: at 4 of 4 points" in found.words[0]
+    assert "rank 2? is undecided: at 4 of 4 points" in found.first[0]
     assert said(found, "numerical rank 2? at 4 of 4 points")
     assert said(found, "rank of the weights of 1 of 1 layer (“layers.0”)", "not clear")
     clear = audited(net, X, tolerance=0.001)
     assert clear.rank_text == "3"
-    assert not any("not clear" in words or "undecided" in words for words in clear.words)
+    assert not any("not clear" in words for words in clear.words)
+    assert not clear.first
     weights = audited(net)
-    assert "rank 2? is undecided: in 1 of 1 layer" in weights.words[0]
+    assert "rank 2? is undecided: in 1 of 1 layer" in weights.first[0]
     assert said(weights, "k = 2? is the numerical rank")
 
 
