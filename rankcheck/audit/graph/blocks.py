@@ -72,7 +72,7 @@ def _moving(node: fx.Node) -> list[fx.Node]:
     """The arguments of a node that depend on the point, one for each place where they stand."""
     found: list[fx.Node] = []
     fx.node.map_arg((node.args, node.kwargs), found.append)
-    return [one for one in found if one.op != "get_attr"]
+    return [one for one in found if one.op != "get_attr" and not one.meta.get("constant")]
 
 
 def _chain(graph: Graph, start: fx.Node, end: fx.Node) -> Block:

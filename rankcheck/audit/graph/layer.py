@@ -20,12 +20,15 @@ class Operand:
     Attributes:
         name: of the node that computes it, or of the parameter or buffer in the module's state.
         shape: of it at one point, with a first axis of length 1; for a parameter, its own.
-        value: the numbers of a parameter or buffer, float64; None for what depends on the point.
+        value: the numbers of a parameter or buffer, or of what is computed of these alone; None for
+            what depends on the point.
+        trained: whether it is a parameter.
     """
 
     name: str
     shape: tuple[int, ...]
     value: Tensor | None = None
+    trained: bool = False
 
 
 @dataclass(frozen=True, eq=False)

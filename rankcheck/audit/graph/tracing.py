@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
+from rankcheck.audit.graph.apart import take_apart, use_plain
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.kinds import layer_of
 from rankcheck.audit.graph.layer import Call, Layer, Operand
@@ -29,13 +30,16 @@ def trace(module: nn.Module) -> fx.GraphModule:
     for one in module.modules():
         if "inplace" in vars(one):
             vars(one)["inplace"] = False
+    take_apart(module)
     try:
-        return fx.symbolic_trace(module)
+        traced = fx.symbolic_trace(module)
     except (fx.proxy.TraceError, TypeError, NotImplementedError) as error:
         raise ModelError(
             f"the forward of {type(module).__name__} cannot be traced: {_line(error)}; it may not "
             "depend on the values of tensors"
         ) from error
+    use_plain(traced)
+    return traced
 
 
 def graph_of(module: nn.Module, shape: tuple[int, ...], source: str) -> Graph:
@@ -128,7 +132,8 @@ def _call(
     def operand(one: fx.Node) -> Any:
         name = str(one.target) if one.op == "get_attr" else one.name
         value = state[name].detach() if one.op == "get_attr" else None
-        return Operand(name, shapes.get(one.name, ()), value)
+        trained = isinstance(state.get(name), nn.Parameter)
+        return Operand(name, shapes.get(one.name, ()), value, trained)
 
     args = fx.node.map_arg(node.args, operand)
     kwargs = fx.node.map_arg(node.kwargs, operand)

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rankcheck.audit.graph.kinds import activation, affine, convolution, join, norm, pooling, shape
+from rankcheck.audit.graph.kinds import (
+    activation,
+    affine,
+    attention,
+    convolution,
+    join,
+    norm,
+    pooling,
+    shape,
+)
 from rankcheck.audit.graph.layer import Call, Layer
 
 __all__ = ["KINDS", "layer_of"]
@@ -21,6 +30,7 @@ KINDS: tuple[Callable[[Call], Layer | None], ...] = (
     convolution.read,
     norm.read,
     pooling.read,
+    attention.read,
     join.read,
     shape.read,
 )

@@ -25,10 +25,11 @@ def read(call: Call) -> Layer | None:
         linear = DenseMap(call.name, names, weight, bias, copies)
     elif call.function is functional.linear:
         first, second = call.argument(1, "weight"), call.argument(2, "bias")
-        if not isinstance(first, Operand) or first.value is None:
+        given = [one for one in (first, second) if one is not None]
+        if not all(isinstance(one, Operand) and one.value is not None for one in given):
             return None
-        if second is not None and (not isinstance(second, Operand) or second.value is None):
-            return None
+        if not all(one.trained for one in given):  # computed from parameters, or no parameters
+            return Layer(call.name, "Linear", affine=True, piecewise=True, rowwise=True)
         names = first.name, None if second is None else second.name
         linear = DenseMap(
             call.name, names, first.value, None if second is None else second.value, copies

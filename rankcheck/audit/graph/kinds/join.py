@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 import torch
@@ -20,14 +21,17 @@ def read(call: Call) -> Layer | None:
     """x + y, x − y, xy or x/y of two tensors, or of one and a constant."""
     if call.function not in (*_SUMS, *_DIFFERENCES, *_PRODUCTS, *_QUOTIENTS):
         return None
-    moving = [a for a in call.args if isinstance(a, Operand) and a.value is None]
+    tensors = [a for a in call.args if isinstance(a, Operand)]
+    moving = [a for a in tensors if a.value is None]
+    # the same for every row: a constant has no rows
+    alike = all(math.prod(a.shape[:-1]) == 1 for a in tensors if a.value is not None)
     if call.function in _SUMS:
-        return Layer(call.name, "sum", affine=True, piecewise=True, rowwise=True)
+        return Layer(call.name, "sum", affine=True, piecewise=True, rowwise=alike)
     if call.function in _DIFFERENCES:
-        return Layer(call.name, "difference", affine=True, piecewise=True, rowwise=True)
+        return Layer(call.name, "difference", affine=True, piecewise=True, rowwise=alike)
     alone = len(moving) == 1
     if call.function in _PRODUCTS:
         title = "multiple" if alone else "product"
-        return Layer(call.name, title, affine=alone, piecewise=alone, rowwise=True)
+        return Layer(call.name, title, affine=alone, piecewise=alone, rowwise=alike)
     alone = alone and moving[0] is call.args[0]
-    return Layer(call.name, "quotient", affine=alone, piecewise=alone, rowwise=True)
+    return Layer(call.name, "quotient", affine=alone, piecewise=alone, rowwise=alike)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import torch
 from torch import nn
 
@@ -26,8 +28,10 @@ _MOVES = (
     "transpose",
     "squeeze",
     "unsqueeze",
+    "unflatten",
     "contiguous",
 )
+_PARTS = (torch.chunk, torch.split, "chunk", "split")
 
 
 def read(call: Call) -> Layer | None:
@@ -37,4 +41,10 @@ def read(call: Call) -> Layer | None:
         return Layer(call.name, "nothing", affine=True, piecewise=True, rowwise=True)
     if what in _MOVES:
         return Layer(call.name, "shape", affine=True, piecewise=True)
+    if what is operator.getitem:  # of several tensors, or of one
+        several = not call.args[0].shape
+        return Layer(call.name, "shape", affine=True, piecewise=True, rowwise=several)
+    if what in _PARTS:
+        last = call.argument(2, "dim", 0) in (-1, len(call.args[0].shape) - 1)
+        return Layer(call.name, "shape", affine=True, piecewise=True, rowwise=last)
     return None
