@@ -13,6 +13,7 @@ from tests.sharpen.made import STATES
 from tests.sharpen.made import odd as odd_sharpening
 
 from .audits import made_up, odd
+from .blocks import convolutional, odd_blocks, residual, transformer
 from .conftest import MARKUP, REFUTED, bound
 from .whole import whole
 
@@ -165,7 +166,13 @@ def test_the_page_of_the_whole_catalogue(visit):
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("make", [made_up, lambda: odd(MARKUP), lambda: odd("a" * 300)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(made_up, lambda: odd(MARKUP), lambda: odd("a" * 300)),
+        *(residual, lambda: odd_blocks(MARKUP), lambda: odd_blocks("a" * 300)),
+    ],
+)
 def test_the_page_of_an_audit_fits_and_asks_for_nothing(visit, make, width):
     page, noted = visit(make(), viewport={"width": width, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -197,7 +204,14 @@ def test_the_page_of_a_sharpening_fits_and_asks_for_nothing(visit, make, width):
 
 
 @pytest.mark.parametrize(
-    "make", [made_up, *(STATES[name] for name in ("loose", "refuted", "frontier"))]
+    "make",
+    [
+        made_up,
+        residual,
+        convolutional,
+        transformer,
+        *(STATES[name] for name in ("loose", "refuted", "frontier")),
+    ],
 )
 def test_audits_and_sharpenings_show_no_markup_and_are_legible(visit, make):
     page, _ = visit(make())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankcheck.report.charts import blocks
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import (
     MANY,
@@ -13,6 +14,7 @@ from rankcheck.report.charts.scales import (
     layer_axis,
     log_axis,
     on_pixels,
+    size_axis,
     whole_axis,
 )
 from rankcheck.report.figures import figure
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["pictures"]
 
-#: Up to this singular value the axis is linear, so that 0 and 1 are both seen.
-LINEAR = 4.0
 #: So many singular values of each layer are drawn, at most.
 LINES = 30
 #: So many singular values are drawn, at most.
@@ -36,6 +36,7 @@ BOX = 0.25
 def pictures(audit: Audit) -> list[Picture]:
     """The pictures of an audit, in the order of its page; those of the data only with data."""
     drawn = [
+        *blocks.pictures(audit.blocks),
         spectra(audit),
         representations(audit),
         costs(audit),
@@ -48,17 +49,15 @@ def pictures(audit: Audit) -> list[Picture]:
 
 def spectra(audit: Audit) -> Picture:
     """The singular values of every W_ℓ, the k largest ones in another colour."""
-    k, layers = audit.rank, audit.layers
+    chain, layers = audit.model.is_chain, audit.layers
     values = [one.singular_values for one in layers]
-    largest = max((s for many in values for s in many), default=0.0)
-    label = "singular values"
-    axis = None if largest <= LINEAR else log_axis((s for many in values for s in many), label)
-    y = Axis(0, max(1.25, 1.08 * largest), label) if axis is None else axis
+    k = audit.rank if chain else max(map(len, values))
+    y = size_axis([s for many in values for s in many], "singular values")
     near = sum(one.near_one for one in layers)
     chart = Chart(
         "The singular values of the layers",
         f"{len(layers)} layers; {near} of their {sum(map(len, values))} singular values are near "
-        f"one. The {k} largest ones of each layer have a colour of their own.",
+        "one." + (f" The {k} largest ones of each have a colour of their own." if chain else ""),
         layer_axis(len(layers)),
         y,
     )
@@ -68,13 +67,20 @@ def spectra(audit: Audit) -> Picture:
     first = [(float(n), s) for n, many in numbered for s in floored(many[:k], y)]
     rest = [(float(n), s) for n, many in numbered for s in floored(many[k:], y)]
     fine = len(layers) > MANY
+    largest_ones = f"the {k} largest singular values" if chain else "singular values"
     chart.dots(on_pixels(rest, y), 2, tip="the other singular values", fine=fine)
-    chart.dots(on_pixels(first, y), 1, tip=f"the {k} largest singular values", fine=fine)
-    floor = "" if axis is None else " What is smaller than the axis shows lies on its lower end."
+    chart.dots(on_pixels(first, y), 1, tip=largest_ones, fine=fine)
     caption = (
         f"Every singular value of every $W_\\ell$; the $k = {k}$ largest ones of a layer in blue, "
         "the others in orange. In a deep network whose cost per layer is near $k$, almost every "
-        f"layer has $k$ singular values near $1$, the dashed line, and no others.{floor}"
+        "layer has $k$ singular values near $1$, the dashed line, and no others."
+    )
+    if not chain:
+        caption = "The singular values of every layer with weights; the dashed line is at $1$."
+    if not all(one.complete for one in layers):
+        caption += " Of large layers only the largest ones are known."
+    caption += (
+        "" if y.scale == "linear" else " What is smaller than the axis shows lies on its lower end."
     )
     return Picture("spectra", chart.title, caption, chart.svg)
 
@@ -132,19 +138,23 @@ def _runs(values: list[tuple[float, ...]], i: int) -> list[list[tuple[int, float
 
 def costs(audit: Audit) -> Picture:
     """‖W_ℓ‖_F² and ‖b_ℓ‖² as a bar, with lines at k and at ‖θ‖²/L."""
-    layers, k = audit.layers, audit.rank
+    layers, k, ceiling = audit.layers, audit.rank, audit.ceiling
+    chain = audit.model.is_chain
     whole = [one.weights + one.bias for one in layers]
-    ceiling = audit.ceiling
-    high = 1.12 * max([*whole, float(k), ceiling, 1e-12])
+    lines = [float(k), ceiling] if chain else []
     chart = Chart(
         "What each layer costs",
-        f"The cost of each of {len(layers)} layers; the mean is {ceiling:.4g}, and the rank {k}.",
+        f"The cost of each of {len(layers)} layers"
+        + (f"; the mean is {ceiling:.4g}, and the rank {k}." if chain else "."),
         layer_axis(len(layers)),
-        Axis(0, high, "‖W‖² + ‖b‖²"),
-        right=110,
+        Axis(0, 1.12 * max([*whole, *lines, 1e-12]), "‖W‖² + ‖b‖²"),
+        right=110 if chain else 24,
     )
     chart.bars(*apart(1, whole), 2)
     chart.bars(*apart(1, (one.weights for one in layers)), 1)
+    if not chain:
+        caption = "The squares of the weights of each layer in blue, those of its bias in orange."
+        return Picture("costs", chart.title, caption, chart.svg)
     chart.rule(y=ceiling, series=3)
     chart.rule(y=float(k))
     chart.end_label(ceiling, f"mean {ceiling:.3g}", 3)

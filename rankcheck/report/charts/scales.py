@@ -9,7 +9,16 @@ from itertools import pairwise
 from rankcheck.report.axes import steps
 from rankcheck.report.svg import Axis, Point
 
-__all__ = ["apart", "floored", "layer_axis", "log_axis", "on_pixels", "stairs", "whole_axis"]
+__all__ = [
+    "apart",
+    "floored",
+    "layer_axis",
+    "log_axis",
+    "on_pixels",
+    "size_axis",
+    "stairs",
+    "whole_axis",
+]
 
 #: A logarithmic axis shows so many decades below the largest value, at most.
 DECADES = 8
@@ -19,6 +28,8 @@ TICKS = 12
 MANY = 60
 #: Dots that are nearer than this, as shares of an axis, are drawn once.
 PIXEL = 1 / 400
+#: Up to this singular value an axis is linear, so that 0 and 1 are both seen.
+LINEAR = 4.0
 #: Half the width of a bar that stands alone.
 HALF = 0.38
 
@@ -61,6 +72,13 @@ def log_axis(values: Iterable[float], label: str, *, decades: int = DECADES) -> 
     high = math.floor(math.log10(max(positive))) + 1
     low = max(math.floor(math.log10(min(positive))), high - decades, -300)
     return Axis(10.0**low, 10.0 ** min(high, 300), label, "log", count=5)
+
+
+def size_axis(values: Sequence[float], label: str) -> Axis:
+    """An axis for singular values, from 0 on; a logarithmic one if some of them are large."""
+    largest = max(values, default=0.0)
+    axis = None if largest <= LINEAR else log_axis(values, label)
+    return Axis(0, max(1.25, 1.08 * largest), label) if axis is None else axis
 
 
 def floored(values: Iterable[float], axis: Axis) -> list[float]:

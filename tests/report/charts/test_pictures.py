@@ -12,6 +12,7 @@ from rankcheck.report.charts.sharpening import frontier
 from rankcheck.report.charts.sharpening import pictures as of_relation
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 from tests.report.audits import made_up, without_data
+from tests.report.blocks import convolutional, residual
 from tests.sharpen.made import STATES
 
 EVIL = '<script>alert("1")</script>&\x1b'
@@ -42,6 +43,8 @@ def drawn():
     return [
         *(bounds(ledger(*rows)), spread(counted), margin(hunted)),
         *of_audit(made_up()),
+        *of_audit(residual()),
+        *of_audit(convolutional())[:4],
         *of_relation(loose, loose["relations"][0]),
         frontier(STATES["frontier"]()["dial"]),
     ]
@@ -49,6 +52,9 @@ def drawn():
 
 NAMES = ["bounds", "spread", "margin"]
 NAMES += ["spectra", "representations", "costs", "excess", "jacobians", "ranks"]
+OF_BLOCKS = ["blocks", "block-jacobians", "branches"]
+NAMES += [*OF_BLOCKS, "spectra", "representations", "costs", "jacobians", "ranks"]
+NAMES += [*OF_BLOCKS[:2], "spectra", "representations"]
 NAMES += ["ratios", "history", "frontier"]
 
 
@@ -57,9 +63,9 @@ def test_the_order_of_the_pictures(drawn):
     assert [one.name for one in of_audit(without_data())] == ["spectra", "costs"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_picture_is_well_formed_small_and_inside(drawn, read, name):
-    one = drawn[NAMES.index(name)]
+@pytest.mark.parametrize("place", range(len(NAMES)), ids=lambda place: NAMES[place])
+def test_a_picture_is_well_formed_small_and_inside(drawn, read, place):
+    one = drawn[place]
     assert len(one.svg.encode()) < 40_000
     assert one.title
     assert 40 < len(one.caption) < 500
