@@ -22,6 +22,7 @@ __all__ = [
     "Hypothesis",
     "LayerFacts",
     "ModelFacts",
+    "OutputFacts",
     "Quantiles",
     "RankFacts",
     "Side",
@@ -32,9 +33,10 @@ __all__ = [
 SCHEMA = 2
 #: The headline of an audit of parameters alone; its first line says what to do.
 GUESSED = (
-    "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky "
-    "(Python: slope=A). Parameters tell neither activations nor skip connections, so this may be "
-    "the audit of another network than yours."
+    "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky, and --outputs "
+    "FILE compares with what your model puts out (Python: slope=, outputs=). Parameters tell "
+    "neither activations nor skip connections, so this may be the audit of another network than "
+    "yours."
 )
 
 
@@ -203,6 +205,47 @@ class Balanced:
 
 
 @dataclass(frozen=True)
+class OutputFacts:
+    """The outputs of somebody's own model, which agree with those of the network as it was read.
+
+    Attributes:
+        kind: `values`, or `classes`: the number of the largest output at each point.
+        points: at how many points; at all of them they agree.
+        difference: the largest |y − f(x)|, for a component of the output y; None for classes.
+        spread: the root of the mean square of the components about their means over the points;
+            None for classes.
+        explained: what explains the difference, in words: `single precision`.
+        others: what else a network with these parameters might have, with outputs that agree as
+            well; if there is something, assumptions remain.
+    """
+
+    kind: Literal["values", "classes"]
+    points: int
+    difference: float | None = None
+    spread: float | None = None
+    explained: str = ""
+    others: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """How closely they agree, and what that leaves open."""
+        at = f"at all {self.points} points" if self.points != 1 else "at the one point"
+        if self.difference is None or not self.spread:
+            text = (
+                f"the predicted {self.kind} agree {at}"
+                if self.kind == "classes"
+                else f"they agree {at}"
+            )
+        else:
+            share = self.difference / self.spread
+            text = f"they agree {at}, to {share:.1e} of their spread ({self.explained} explains it)"
+        if not self.others:
+            return text
+        more = f" or {len(self.others) - 1} others" if len(self.others) > 1 else ""
+        return f"{text}; so do those with {self.others[0]}{more}, so this is left open"
+
+
+@dataclass(frozen=True)
 class ModelFacts:
     """The network as a whole; `Model` says what the fields mean.
 
@@ -210,6 +253,7 @@ class ModelFacts:
         slope: None for a network that is no chain; `activations` names what it has then.
         widths: of a network that is no chain, those of its input and its output.
         activations: the names of all kinds of activations.
+        outputs: what was compared with the outputs of somebody's own model; None if nothing was.
     """
 
     source: str
@@ -222,6 +266,7 @@ class ModelFacts:
     assumed: tuple[str, ...]
     guessed: bool = False
     activations: tuple[str, ...] = ()
+    outputs: OutputFacts | None = None
 
     @property
     def is_chain(self) -> bool:

@@ -15,6 +15,7 @@ from rankcheck.audit.graph.audited import audit_graph
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.layers import measure_layers, spectra
 from rankcheck.audit.model import Model, ModelError
+from rankcheck.audit.outputs import check_outputs, outputs_of
 from rankcheck.audit.points import measure_points
 from rankcheck.audit.ranks import TOLERANCE, most_common
 from rankcheck.audit.reading import check_width, data_of, model_of
@@ -39,6 +40,7 @@ def audit(
     device: str = "cpu",
     slope: float | None = None,
     theorems: bool = True,
+    outputs: Any = None,
     executor: Any = None,
     progress: Progress = lambda stage, done, total: None,
 ) -> Audit:
@@ -53,13 +55,16 @@ def audit(
         device: where points are measured: `cpu` or `cuda`.
         slope: of the activation, where the file does not say it.
         theorems: whether the theorems are evaluated.
+        outputs: what the model itself puts out at the points, (N, n_L), or the classes that it
+            predicts, (N): a file or an array. The network as read is compared with them first.
         executor: where the points are measured: a number of worker processes, `dask://host:port`,
             or a `distributed.Client`; by default in this process. It changes no number.
         progress: called when a stage begins and as it goes on.
 
     Raises:
         InputError: if an argument is out of range, or workers are lost.
-        ModelError: if the model or the data cannot be read, do not fit, or overflow.
+        ModelError: if the model or the data cannot be read, do not fit, or overflow; or if the
+            outputs are not those of the network as read.
     """
     begin = time.monotonic()
     if max_rank is not None and (type(max_rank) is not int or max_rank < 0):
@@ -69,6 +74,8 @@ def audit(
             f"the tolerance is {tolerance!r}; it is a share of the largest singular value, at "
             "least 0 and below 1"
         )
+    if outputs is not None and data is None:
+        raise InputError("there are outputs and no data; outputs are compared at the points")
     check_device(device)
     with single_thread():
         progress("reading", 0, None)
@@ -77,6 +84,10 @@ def audit(
         X = None if points is None else points.flatten(1)
         if X is not None:
             check_width(read, X)
+        agreed = None
+        if X is not None and outputs is not None:
+            progress("outputs", 0, None)
+            agreed = check_outputs(read, X, outputs_of(outputs))
         task = Task(X, max_rank, tolerance, device, executor, progress)
         result = audit_graph(read, task) if isinstance(read, Graph) else _chain(read, task)
         if theorems and isinstance(read, Model):
@@ -86,6 +97,11 @@ def audit(
                 read, X, device=device, progress=lambda done: progress("theorems", done, number)
             )
             result = replace(result, theorems=evaluated)
+    if agreed is not None:
+        told = replace(
+            result.model, outputs=agreed, guessed=result.model.guessed and bool(agreed.others)
+        )
+        result = replace(result, model=told)
     result = replace(result, name=_name(model), versions=versions())
     result = replace(result, first=advice(result), words=in_words(result))
     return replace(result, seconds=round(time.monotonic() - begin, 3))

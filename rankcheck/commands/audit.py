@@ -9,8 +9,9 @@ what the weights alone say is measured.
 Theorems whose hypotheses the network meets are evaluated on it. They are proved, so one that fails
 shows a file that was misread, or a bug of rankcheck.
 
-Parameters do not tell the activations between the layers. Name them with --slope (0 is ReLU);
-without it, ReLU is assumed, and the first line and the exit code say so.
+Parameters do not tell the activations between the layers. Name them with --slope (0 is ReLU), or
+give with --outputs what your model puts out at the points, which tells the network as read from
+others; without either, ReLU is assumed, and the first line and the exit code say so.
 
 Exit codes: 0 done, also where a theorem is undecided, which is a matter of rounding; 1 a theorem
 fails; 2 wrong input, such as a layer that is not supported; 3 done, but the activations were
@@ -44,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path)
     parser.add_argument(
         "--data", metavar="FILE", type=Path, help="points: .npy, .npz, .csv or .safetensors"
+    )
+    parser.add_argument(
+        "--outputs",
+        metavar="FILE",
+        type=Path,
+        help="what your model puts out at the points, numbers or predicted classes: the network as "
+        "read is compared with it before anything is measured",
     )
     add_json(parser, "the audit")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the audit as a page")
@@ -108,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
         say(f"balanced network: {args.balanced}", stream)
     if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
-    return Exit.UNDECIDED if result.model.guessed else Exit.EXPECTED
+    return Exit.UNDECIDED if result.headline else Exit.EXPECTED
 
 
 def _check(args: argparse.Namespace, report: Path | None) -> None:
@@ -121,8 +129,11 @@ def _check(args: argparse.Namespace, report: Path | None) -> None:
         files.check_writable(args.html, "a page of rankcheck")
     if args.balanced is not None:
         _check_new(args.balanced)
+    if args.outputs is not None and args.data is None:
+        raise InputError("--outputs needs --data: outputs are compared at the points of the data")
     seen: set[Path] = set()
-    for one in filter(None, [args.model, args.data, args.html, args.balanced, report]):
+    outputs = None if args.outputs == args.data else args.outputs  # an archive may hold both
+    for one in filter(None, [args.model, args.data, outputs, args.html, args.balanced, report]):
         place = one.absolute()
         if place in seen:
             raise InputError(f"{one} is named twice; what is read and written are different files")
@@ -155,6 +166,7 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
         device=args.device,
         slope=args.slope,
         theorems=not args.no_theorems,
+        outputs=args.outputs,
         executor=args.executor or (args.workers if args.workers > 1 else None),
         progress=display.progress,
     )

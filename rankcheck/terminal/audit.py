@@ -121,6 +121,8 @@ def _head(audit: Audit, width: int) -> list[str]:
     block += wrapped(cost, width)
     if model.folded and model.stored_cost != model.cost:
         block += wrapped(f"cost as stored, before folding: {number(model.stored_cost)}", width)
+    if model.outputs is not None:
+        block += wrapped(f"outputs: {model.outputs.sentence}", width)
     for what, sentences in (("folded", model.folded), ("assumed", model.assumed)):
         for sentence in sentences:
             block += wrapped(f"{what}: {sentence}", width)

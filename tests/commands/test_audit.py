@@ -54,8 +54,12 @@ def test_the_arguments_arrive(asked, capsys):
         "device": "cpu",
         "slope": 0.1,
         "theorems": False,
+        "outputs": None,
         "executor": 2,
     }
+    assert main(["audit", "m.pt", "--data", "x.npy", "--outputs", "y.npy"]) == 0
+    assert asked.options["outputs"] == Path("y.npy")
+    assert main(["audit", "m.pt", "--data", "xy.npz", "--outputs", "xy.npz"]) == 0  # both are in it
     assert main(["audit", "m.pt", "--executor", "dask://a:1"]) == 0
     assert asked.options["executor"] == "dask://a:1"
     assert "trained.safetensors" in capsys.readouterr().out
@@ -112,6 +116,8 @@ def test_an_interruption_says_what_was_done(asked, capsys):
         (["--balanced", "b.pt"], "a balanced network is a .safetensors file"),
         (["--json", "a.html", "--html", "a.html"], "a.html is named twice"),
         (["--data", "m.pt"], "m.pt is named twice"),
+        (["--data", "x.npy", "--outputs", "m.pt"], "m.pt is named twice"),
+        (["--outputs", "y.npy"], "--outputs needs --data"),
         (["--html", "/dev/full"], "No space left on device"),
         (["--json", "/dev/full"], "No space left on device"),
     ],
@@ -180,6 +186,30 @@ def test_activations_that_were_assumed_are_said_first_and_by_the_exit_code(train
     for slope in ("0", "0.1"):
         assert main([*line, "--slope", slope]) == 0
         assert capsys.readouterr().out.startswith(f"{name}: ")
+
+
+def test_outputs_say_that_the_network_is_the_one(trained, capsys):
+    net = module()
+    net.load_state_dict(torch.load(trained))
+    x = np.load("x.npy")
+    y = net(torch.from_numpy(x).float()).detach().numpy()
+    np.savez("xy.npz", X=x, outputs=y)
+    line = ["audit", "trained.pt", "--no-theorems", "--data", "xy.npz"]
+    assert main([*line, "--outputs", "xy.npz", "--json", "a.json", "--html", "a.html"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("trained.pt: ")
+    assert "\noutputs: they agree at all 10 points, to " in out
+    found = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    assert found["headline"] is None
+    assert found["model"]["outputs"]["points"] == 10
+    assert found["model"]["outputs"]["difference"] < 1e-6
+    assert "they agree at all 10 points" in Path("a.html").read_text(encoding="utf-8")
+    np.save("y.npy", y + 1)
+    assert main([*line, "--outputs", "y.npy", "--json", "b.json"]) == 2
+    out, error = capsys.readouterr()
+    assert "y.npy is not what the network as read puts out: at point 0 output" in error
+    assert "they differ at 10 of 10 points" in error
+    assert (out, error.count("\n"), Path("b.json").exists()) == ("", 1, False)
 
 
 def test_the_balanced_network_is_the_same_function(trained, capsys):

@@ -6,7 +6,7 @@ import csv
 import os
 import zipfile
 from array import array as numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,7 +28,7 @@ from rankcheck.audit.reading.opening import (
 )
 from rankcheck.audit.reading.tensors import names_of, read_tensors
 
-__all__ = ["check_width", "data_of", "read_data"]
+__all__ = ["array_of", "as_array", "check_width", "data_of", "numbers_of", "read_data"]
 
 #: The largest table that is read, in bytes.
 LARGEST_TABLE = 1 << 28
@@ -52,17 +52,32 @@ def read_data(path: str | Path) -> Tensor:
             half precision, complex or infinite ones, or ones that are not defined; it is empty, or
             all points are equal.
     """
+    return data_of(array_of(path), name=where(path))
+
+
+def array_of(
+    path: str | Path, names: Sequence[str] = NAMES, *, half: bool = False
+) -> Tensor | np.ndarray:
+    """The array of a file, of the type that it is stored in.
+
+    Args:
+        names: under which an archive of several arrays may hold it.
+        half: whether half precision is read.
+
+    Raises:
+        ModelError: the file is damaged, not what its name says, or holds no such array.
+    """
     path = regular(path)
     kind = format_of(path, _ENDINGS, "data are .npy, .npz, .csv or .safetensors")
     if kind == "csv":
-        return data_of(_table(path), name=where(path))
+        return _table(path)
     if kind == "npy":
         with parsing(path, "a numpy array"), path.open("rb") as file:
-            return data_of(_npy(where(path), file, path.stat().st_size), name=where(path))
+            return _npy(where(path), file, path.stat().st_size, half)
     if kind == "npz":
-        return data_of(_npz(path), name=where(path))
-    name = _chosen(where(path), names_of(path))
-    return data_of(read_tensors(path, only=name, integers=True)[name], name=where(path))
+        return _npz(path, names, half)
+    name = _chosen(where(path), names_of(path), names)
+    return read_tensors(path, only=name, integers=True, half=half)[name]
 
 
 def data_of(data: Any, *, name: str = "the data") -> Tensor:
@@ -73,16 +88,41 @@ def data_of(data: Any, *, name: str = "the data") -> Tensor:
     """
     if isinstance(data, str | os.PathLike):
         return read_data(Path(data))
-    if not isinstance(data, Tensor | np.ndarray):
-        require(
-            hasattr(data, "__array__") or isinstance(data, Iterable),
-            f"{name} are a {type(data).__name__}; they must be an array of numbers",
-        )
-        if isinstance(data, list | tuple):
-            data = [row.tolist() if isinstance(row, Tensor) else row for row in data]
-        with parsing(name, "an array of numbers"):
-            data = np.asarray(data)
-    array = dense(name, data, integers=True)
+    array = numbers_of(as_array(data, name), name)
+    points = array.reshape(-1, 1) if array.ndim == 1 else array
+    require(
+        len(points) == 1 or bool((points != points[0]).any()),
+        f"{name} has {len(points)} points that are all equal, so that ranks over the data say "
+        "nothing; give one point, or different ones",
+    )
+    return points.contiguous()
+
+
+def as_array(data: Any, name: str) -> Tensor | np.ndarray:
+    """What Python holds as an array.
+
+    Raises:
+        ModelError: it is none.
+    """
+    if isinstance(data, Tensor | np.ndarray):
+        return data
+    require(
+        hasattr(data, "__array__") or isinstance(data, Iterable),
+        f"{name} are a {type(data).__name__}; they must be an array of numbers",
+    )
+    if isinstance(data, list | tuple):
+        data = [row.tolist() if isinstance(row, Tensor) else row for row in data]
+    with parsing(name, "an array of numbers"):
+        return np.asarray(data)
+
+
+def numbers_of(data: Tensor | np.ndarray, name: str, *, half: bool = False) -> Tensor:
+    """The numbers of an array of at least one axis, in float64.
+
+    Raises:
+        ModelError: they are of a type that is not read, not finite, or integers without a float64.
+    """
+    array = dense(name, data, integers=True, half=half)
     if not (data.is_floating_point() if isinstance(data, Tensor) else data.dtype.kind == "f"):
         whole = data.cpu().numpy() if isinstance(data, Tensor) else data
         largest = max(int(whole.min()), int(whole.max()), key=abs)
@@ -92,13 +132,7 @@ def data_of(data: Any, *, name: str = "the data") -> Tensor:
         )
     require(array.ndim, f"{name} is a single number; data have a row for each point")
     check_finite(name, array)
-    points = array.reshape(-1, 1) if array.ndim == 1 else array
-    require(
-        len(points) == 1 or bool((points != points[0]).any()),
-        f"{name} has {len(points)} points that are all equal, so that ranks over the data say "
-        "nothing; give one point, or different ones",
-    )
-    return points.contiguous()
+    return array
 
 
 def check_width(model: Model | Graph, data: Tensor) -> None:
@@ -113,7 +147,7 @@ def check_width(model: Model | Graph, data: Tensor) -> None:
     require(columns == width, f"the data have {count} a point; the network takes {width}")
 
 
-def _npy(name: str, file: IO[bytes], size: int) -> np.ndarray:
+def _npy(name: str, file: IO[bytes], size: int, half: bool) -> np.ndarray:
     """The array of an .npy of so many bytes; its header is checked before there is any array."""
     version = np.lib.format.read_magic(file)
     read = {
@@ -121,7 +155,7 @@ def _npy(name: str, file: IO[bytes], size: int) -> np.ndarray:
         (2, 0): np.lib.format.read_array_header_2_0,
     }[version]
     shape, _, dtype = read(file)
-    check_dtype(name, dtype, integers=True)
+    check_dtype(name, dtype, integers=True, half=half)
     announced, present = check_size(name, shape) * dtype.itemsize, size - file.tell()
     require(
         announced == present,
@@ -132,27 +166,27 @@ def _npy(name: str, file: IO[bytes], size: int) -> np.ndarray:
     return array
 
 
-def _npz(path: Path) -> np.ndarray:
+def _npz(path: Path, called: Sequence[str], half: bool) -> np.ndarray:
     with parsing(path, "an archive of numpy arrays"), zipfile.ZipFile(path) as archive:
         check_directory(path, archive, 8 * LARGEST_ENTRIES + (1 << 20))
         entries = {entry.filename: entry for entry in archive.infolist()}
         names = [name.removesuffix(".npy") for name in entries if name.endswith(".npy")]
-        name = _chosen(where(path), names)
+        name = _chosen(where(path), names, called)
         entry = entries[f"{name}.npy"]
         with archive.open(entry) as file:
-            array = _npy(f"{label(name)} of {where(path)}", file, entry.file_size)
+            array = _npy(f"{label(name)} of {where(path)}", file, entry.file_size, half)
             file.read(1)  # at the end the checksum is compared
     return array
 
 
-def _chosen(name: str, names: list[str]) -> str:
-    """The array that holds the data: the only one, or the one that is called so."""
-    called = names if len(names) == 1 else [one for one in names if one in NAMES]
+def _chosen(name: str, names: list[str], known: Sequence[str]) -> str:
+    """The array that is meant: the only one, or the one that is called so."""
+    called = names if len(names) == 1 else [one for one in names if one in known]
     listed = ", ".join(label(one) for one in names[:10]) + (", ..." if len(names) > 10 else "")
     require(
         len(called) == 1,
         f"{name} has {len(names)} arrays{f' ({listed})' if names else ''}; it must have one, or "
-        "one that is called X, x or data",
+        f"one that is called {', '.join(known[:-1])} or {known[-1]}",
     )
     return called[0]
 
