@@ -7,13 +7,8 @@ from typing import NamedTuple
 
 from rankcheck.audit.part_facts import BlockFacts
 
-__all__ = ["WHOLE", "Said", "claimed"]
+__all__ = ["Said", "claimed"]
 
-#: Of a network that is no chain.
-WHOLE = (
-    "This network is no chain: all figures are measured, and no theorem is evaluated on it as a "
-    "whole."
-)
 #: Of a block with a bound, and what that says of a block of its kind.
 _BOUND = (
     "every chain of affine maps with ReLU between them that has this depth and the same map costs "

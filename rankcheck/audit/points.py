@@ -16,37 +16,32 @@ product of masked weights that stands for the Jacobian there.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from rankcheck.audit.layers import dead_cost, spectra
-from rankcheck.audit.model import Model, ModelError
+from rankcheck.audit.merged import check_finite, index_rank, jacobian_facts, measured, quantiles
+from rankcheck.audit.model import Model
 from rankcheck.audit.part import PART, Job, Part, is_narrow, join, prepare
-from rankcheck.audit.ranks import TOLERANCE, rank_facts, ranks_and_gaps
-from rankcheck.audit.result import BoundByRank, DataFacts, Quantiles, RankFacts
-from rankcheck.costs import effective_index_rank, excess
-from rankcheck.errors import InputError
-from rankcheck.linalg import power, rank_threshold, singular_values, symmetric_sqrt
+from rankcheck.audit.ranks import TOLERANCE
+from rankcheck.audit.result import BoundByRank, DataFacts, RankFacts
+from rankcheck.costs import excess
+from rankcheck.linalg import power, singular_values, symmetric_sqrt
 from rankcheck.networks import Network, gram
-from rankcheck.parallel import Done, Limits, Unfinished, Work, executor_for
+from rankcheck.parallel import Work
 
-__all__ = ["KERNEL_ROWS", "measure_points", "quantiles"]
+__all__ = ["KERNEL_ROWS", "measure_points"]
 
 #: The Gram matrix of the tangent kernel has at most so many rows, or those of one point.
 KERNEL_ROWS = 1000
 #: It is computed in tiles of so many rows, two for each layer at a time.
 KERNEL_TILE = 256
-#: A part whose worker dies so often ends the audit.
-DEATHS = 3
 
 
 def measure_points(
@@ -76,47 +71,11 @@ def measure_points(
     net = model.net
     values = spectra(net) if values is None else values
     job = Job(net, tuple(float(s.amax()) if len(s) else 0.0 for s in values), device)
-    merged = join(_measured(job, X, executor, progress))
-    _check_finite(merged)
+    parts = (part.numpy() for part in X.detach().cpu().contiguous().split(PART))
+    merged = join(measured(Work(partial(prepare, job)), parts, executor, progress))
+    check_finite(merged)
     facts = _facts(net, X, merged, device, max_rank, tolerance)
     return replace(facts, dead_cost=dead_cost(net, merged) if net.slope == 0 else None), merged
-
-
-def _measured(
-    job: Job, X: Tensor, executor: Any, progress: Callable[[int], object] | None
-) -> Iterable[Part]:
-    """The parts in their order, wherever and in whatever order they are measured."""
-    parts = enumerate(part.numpy() for part in X.detach().cpu().contiguous().split(PART))
-    waiting: dict[int, Part] = {}
-    following = points = 0
-    with closing(executor_for(executor, Work(partial(prepare, job)))) as executor:
-        for end in executor.run(parts, Limits(deaths=DEATHS)):
-            match end:
-                case Done((number, _), part):
-                    waiting[number] = part
-                case Unfinished((number, _)):
-                    raise InputError(
-                        f"part {number + 1} of the data {end.why()}; no part may be lost"
-                    )
-            while following in waiting:
-                part = waiting.pop(following)
-                following, points = following + 1, points + len(part)
-                if progress is not None:
-                    progress(points)
-                yield part
-
-
-def _check_finite(merged: Part) -> None:
-    """Refuse a network that is not finite somewhere on the data, or whose squares are not."""
-    fine = np.isfinite(merged.traces)
-    sums = (merged.gradients, *merged.second)
-    if fine.all() and all(np.isfinite(total).all() for total in sums):
-        return
-    where = "in a sum over the data" if fine.all() else f"at point {int(fine.argmin())}"
-    raise ModelError(
-        f"the network overflows {where}; its values, its derivatives and their squares are finite "
-        "in double precision"
-    )
 
 
 def _facts(
@@ -129,28 +88,23 @@ def _facts(
 ) -> DataFacts:
     s = torch.from_numpy(merged.singular_values)
     noise = torch.from_numpy(merged.noise)
-    shaped = net.weights[0].new_empty(0, net.widths[-1], net.widths[0])  # as rank_threshold reads
-    ranks, gaps, _ = ranks_and_gaps(shaped, s, tolerance, noise)
-    facts = [rank_facts(int(r), float(g), 0.0) for r, g in zip(ranks, gaps, strict=True)]
-    clear = s > rank_threshold(shaped, s, noise)
-    powers = torch.where(clear, power(s, Fraction(2, net.depth)), 0.0).sum(-1)
-    occurring = sorted(set(ranks.tolist()))
-    count = {rank: int((ranks == rank).sum()) for rank in occurring}
+    found = jacobian_facts(s, noise, (net.widths[-1], net.widths[0]), tolerance)
+    powers = torch.where(found.clear, power(s, Fraction(2, net.depth)), 0.0).sum(-1)
     smooth = powers[~torch.from_numpy(merged.kinks)]
     top, points = _kernel_top(net, X, device)
     spectrum, of_index = _index_rank(net, torch.from_numpy(merged.gradients) / len(X), tolerance)
     least = range((-1 if max_rank is None else max_rank) + 1)
-    present = [each.gap for each in facts if each.gap is not None]
     return DataFacts(
         points=len(X),
-        ranks=count,
-        undecided=sum(not each.separated for each in facts),
-        gaps=quantiles(torch.tensor(present)) if present else None,
+        ranks=found.ranks,
+        undecided=found.undecided,
+        gaps=found.gaps,
         tolerance=tolerance,
-        singular_values=tuple(map(quantiles, s.unbind(-1))),
+        singular_values=found.singular_values,
         schatten=quantiles(powers),
         bounds=tuple(
-            _bound(net, k, count.get(k, 0), s, clear) for k in sorted({*occurring, *least})
+            _bound(net, k, found.ranks.get(k, 0), s, found.clear)
+            for k in sorted({*found.ranks, *least})
         ),
         kinks=int(merged.kinks.sum()),
         kernel_trace=quantiles(torch.from_numpy(merged.traces)),
@@ -190,18 +144,5 @@ def _index_rank(net: Network, C: Tensor, tolerance: float) -> tuple[tuple[float,
         missing = net.widths[0] - len(root)
     else:
         small, missing = C, 0
-    values = torch.linalg.eigvalsh(small).flip(-1)
-    values = torch.where(values > rank_threshold(small, values.abs()), values, 0.0)
-    root = values.sqrt()
-    epsilon = tolerance * float(root[0])
-    rank = int(effective_index_rank(small, epsilon))
-    before = float(root[rank - 1]) if rank else math.inf
-    after = float(root[rank]) if rank < len(root) else 0.0
-    gap = before / after if after else math.inf
-    return (*values.tolist(), *[0.0] * missing), rank_facts(rank, gap, epsilon)
-
-
-def quantiles(values: Tensor) -> Quantiles:
-    """Least, quartiles and most of a vector."""
-    five = np.quantile(values.detach().cpu().numpy(), [0, 0.25, 0.5, 0.75, 1])
-    return Quantiles(*map(float, five))
+    spectrum, rank = index_rank(small, tolerance)
+    return (*spectrum, *[0.0] * missing), rank

@@ -69,8 +69,8 @@ class DataFacts:
         gaps: of s_k / s_{k+1} at the points where both exist and are positive; None without any.
         tolerance: relative to the largest singular value of Jf(x), what counts as zero.
         singular_values: of Jf(x), by i = 1, 2, ..., over the data.
-        schatten: of ‖Jf(x)‖_{S^{2/L}}^{2/L}, which is at most ‖θ‖²/L.
-        bounds: ‖θ‖² − kL against the Jacobians, by k.
+        schatten: of ‖Jf(x)‖_{S^{2/L}}^{2/L}, which is at most ‖θ‖²/L of a chain; None for others.
+        bounds: ‖θ‖² − kL against the Jacobians, by k; none for a network that is no chain.
         kinks: at how many points a hidden pre-activation is exactly 0.
         kernel_trace: of tr Θ(x, x), over all parameters.
         kernel_top: the largest eigenvalue of Θ(X, X) / K on K of the points, at even distances in
@@ -80,8 +80,8 @@ class DataFacts:
             rounding is 0.
         index_rank: the numerical rank of C^{1/2}; gap and tolerance are of its singular values.
         least_cost: L max ‖Jf(x)‖_{S^{2/L}}^{2/L} over the points that are on no kink, where Jf is
-            the derivative of f: no network of this depth with the same function costs less. None
-            if all points are on kinks.
+            the derivative of f: no chain of this depth with the same function costs less, whatever
+            the network is. None if all points are on kinks, or f is not piecewise linear.
         dead_cost: what the weights and biases of the dead neurons cost, the incoming and the
             outgoing ones. Without these neurons the network has the same values at the points of
             the data, and others elsewhere. None for slopes other than 0.
@@ -93,7 +93,7 @@ class DataFacts:
     gaps: Quantiles | None
     tolerance: float
     singular_values: tuple[Quantiles, ...]
-    schatten: Quantiles
+    schatten: Quantiles | None
     bounds: tuple[BoundByRank, ...]
     kinks: int
     kernel_trace: Quantiles
@@ -323,8 +323,11 @@ class Audit(InNotebooks):
 
     @property
     def ceiling(self) -> float:
-        """‖θ‖² / L, at least the rank to the limit of infinite depth of what costs so little."""
-        return self.model.cost / self.model.depth
+        """‖θ‖² / L, at least the rank to the limit of infinite depth of what costs so little.
+
+        Of a network that is no chain it bounds nothing.
+        """
+        return self.model.cost / max(1, self.model.depth)
 
     @property
     def rank_is_clear(self) -> bool:
@@ -342,8 +345,17 @@ class Audit(InNotebooks):
 
     @property
     def headline(self) -> str | None:
-        """What has to be known before anything else: that the activations were assumed."""
-        return GUESSED if self.model.guessed else None
+        """What has to be known first: that activations were assumed, or that it is no chain."""
+        if self.model.guessed:
+            return GUESSED
+        return None if self.model.is_chain else self._no_chain()
+
+    def _no_chain(self) -> str:
+        kinds = Counter(block.kind for block in self.blocks)
+        number = kinds["residual"]
+        what = [f"{number} residual block{'s' if number > 1 else ''}"] if number else []
+        what += self.model.activations or ("no activation",)
+        return f"No chain: {', '.join(what)}. Measured; no theorem is about the whole."
 
     def to_json(self) -> dict[str, Any]:
         """The audit as plain JSON, without NaN and Infinity."""

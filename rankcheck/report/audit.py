@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rankcheck.audit.claimed import WHOLE, claimed
+from rankcheck.audit.claimed import claimed
 from rankcheck.report.charts.audit import pictures
 from rankcheck.report.figures import figure
 from rankcheck.report.page import render
@@ -52,7 +52,6 @@ def _values(audit: Audit) -> dict[str, Any]:
         "pictures": pictures(audit),
         "theorems": theorems,
         "claimed": claimed(audit.blocks),
-        "whole": WHOLE,
         "kinds": any(layer.kind != "linear" for layer in audit.layers),
         "rows": any(layer.copies > 1 for layer in audit.layers),
         "incomplete": not all(layer.complete for layer in audit.layers),

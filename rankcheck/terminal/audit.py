@@ -106,10 +106,6 @@ def _head(audit: Audit, width: int) -> list[str]:
     """What was read, its rank and its cost."""
     model = audit.model
     block = wrapped(f"{audit.name}: {model.source}, {model.text}", width)
-    if not model.is_chain:
-        from rankcheck.audit.claimed import WHOLE  # with torch, which is there by now
-
-        block += wrapped(WHOLE, width)
     a_layer = f"{number(audit.ceiling)} a layer; " if model.is_chain else ""
     cost = f"cost {number(model.cost)}, {a_layer}rank {audit.rank_text}; "
     if audit.balanced.converged:
@@ -147,8 +143,9 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "rank of Jf": f"{ranks}{undecided} (zero: below {data.tolerance:g} of the largest)",
         "gap s_k / s_(k+1)": "" if data.gaps is None else _spread(data.gaps),
         "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
-        "Schatten 2/L of Jf": _spread(data.schatten)
-        + (f"; at most {number(audit.ceiling)}" if audit.model.is_chain else ""),
+        "Schatten 2/L of Jf": ""
+        if data.schatten is None
+        else f"{_spread(data.schatten)}; at most {number(audit.ceiling)}",
         "a chain costs at least": ""
         if audit.model.is_chain or data.least_cost is None
         else f"{number(data.least_cost)}, if it has this depth, ReLU and the same function",

@@ -45,7 +45,9 @@ def _of(usual: Audit, blocks: tuple[BlockFacts, ...], **changes) -> Audit:
         usual.model, source="torch module", depth=6, widths=(10, 5), slope=None, folded=(),
         assumed=(), activations=("ReLU",), cost=sum(each.cost for each in blocks),
     )  # fmt: skip
-    data = usual.data and replace(usual.data, bounds=(), least_cost=4.5, dead_cost=None)
+    data = usual.data and replace(
+        usual.data, schatten=None, bounds=(), least_cost=4.5, dead_cost=None
+    )
     layers = tuple(replace(one, distance=None) for one in usual.layers)
     made = replace(
         usual, name="Residual", model=model, data=data, layers=layers, theorems=(), blocks=blocks,

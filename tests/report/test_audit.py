@@ -78,7 +78,7 @@ def test_what_a_page_says_of_a_network_with_blocks():
     for wanted in (
         "57 cost 5 blocks 8 layers",
         "torch module, at most 6 layers with weights on a path, 10 numbers in and 5 out,",
-        "This network is no chain: all figures are measured, and no theorem is evaluated",
+        "No chain: 3 residual blocks, ReLU. Measured; no theorem is about the whole.",
         "3 blocks.1 residual 16 × 16 2 11 30.25 240 16? 40 1.4 0.9 4 0.12 12.25",
         "claimed blocks.0, blocks.1, blocks.2 every chain of affine maps with ReLU between them",
         "A chain instead Every chain of affine maps with ReLU between them that has 6 layers",

@@ -109,7 +109,7 @@ def test_of_a_network_with_blocks():
     said = "\n".join(lines(residual()))
     for wanted in (
         "Residual: torch module, at most 6 layers with weights on a path, 10 numbers in and 5 out,",
-        "This network is no chain: all figures are measured, and no theorem is evaluated on it",
+        "No chain: 3 residual blocks, ReLU. Measured; no theorem is about the whole.",
         "cost 57, rank 2; 56 after balancing",
         "1 stem     chain    16×10     1   20   10  40 1.4                         ≥ 9.5",
         "3 blocks.1 residual 16×16     2   11  16?  40 1.4    0.9  0.12    12.25 ≥ 30.25",

@@ -2,13 +2,152 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from rankcheck.audit.graph.block_facts import block_facts, block_jobs
+from rankcheck.audit.graph.blocks import blocks
 from rankcheck.audit.graph.graph import Graph
-from rankcheck.audit.result import Audit
+from rankcheck.audit.graph.least_cost import least_cost
+from rankcheck.audit.graph.points import Points, kernel_top, measure
+from rankcheck.audit.graph.units import units
+from rankcheck.audit.layers import effective_rank, participation, stable_rank
+from rankcheck.audit.merged import check_finite, index_rank, jacobian_facts, quantiles
+from rankcheck.audit.part import Part
+from rankcheck.audit.ranks import NEAR, most_common, rank_facts, ranks_and_gaps
+from rankcheck.audit.result import Audit, Balanced, DataFacts, LayerFacts, ModelFacts
 from rankcheck.audit.task import Task
+from rankcheck.witnesses.projections import isometry_distance
 
 __all__ = ["audit_graph"]
 
 
+#: So many singular values of a layer.
+MOST = 4096
+
+
 def audit_graph(graph: Graph, task: Task) -> Audit:
     """What is measured of a network that is no chain, by layers, by blocks, and at the points."""
-    raise NotImplementedError
+    X, progress = task.X, task.progress
+    parts = blocks(graph)
+    progress("weights", 0, None)
+    data, measured, jobs, found = None, None, [], []
+    if X is not None:
+        whole = Points(graph, X, whole=True)
+        jobs = block_jobs(graph, parts, X)
+        total = sum(len(job.X) for job in (whole, *jobs))
+        progress("points", 0, total)
+        measured, *found = measure(
+            (whole, *jobs),
+            device=task.device,
+            executor=task.executor,
+            progress=lambda done: progress("points", done, total),
+        )
+        check_finite(measured)
+        data = _data(graph, X, measured, task)
+    progress("layers", 0, None)
+    rank = None if data is None else most_common(data.ranks)
+    layers = _layers(graph, rank, task.tolerance)
+    if rank is None:
+        rank = most_common(Counter(layer.rank.rank for layer in layers))
+    if measured is not None:
+        layers = _on_data(graph, layers, measured)
+    cost = graph.stored_cost
+    return Audit(
+        name="",
+        model=_model(graph),
+        rank=rank,
+        layers=tuple(layers),
+        balanced=Balanced(cost, None if X is None else 0.0, converged=False),
+        data=data,
+        blocks=block_facts(parts, found, task.tolerance),
+    )
+
+
+def _model(graph: Graph) -> ModelFacts:
+    kinds = [
+        layer.title
+        for layer in graph.layers.values()
+        if not layer.affine and (layer.slope is not None or layer.rowwise)
+    ]
+    return ModelFacts(
+        source=graph.source,
+        depth=graph.depth,
+        widths=graph.widths,
+        slope=None,
+        cost=graph.stored_cost,
+        stored_cost=graph.stored_cost,
+        folded=(),
+        assumed=graph.assumed,
+        activations=tuple(dict.fromkeys(kinds)),
+    )
+
+
+def _data(graph: Graph, X: Tensor, merged: Part, task: Task) -> DataFacts:
+    s, noise = torch.from_numpy(merged.singular_values), torch.from_numpy(merged.noise)
+    before, after = graph.widths
+    found = jacobian_facts(s, noise, (after, before), task.tolerance)
+    top, number = kernel_top(graph, X, task.device)
+    spectrum, of_index = index_rank(torch.from_numpy(merged.gradients) / len(X), task.tolerance)
+    return DataFacts(
+        points=len(X),
+        ranks=found.ranks,
+        undecided=found.undecided,
+        gaps=found.gaps,
+        tolerance=task.tolerance,
+        singular_values=found.singular_values,
+        schatten=None,
+        bounds=(),
+        kinks=int(merged.kinks.sum()),
+        kernel_trace=quantiles(torch.from_numpy(merged.traces)),
+        kernel_top=top,
+        kernel_points=number,
+        egop=spectrum,
+        index_rank=of_index,
+        least_cost=least_cost(graph, s, found.clear, torch.from_numpy(merged.kinks)),
+    )
+
+
+def _layers(graph: Graph, k: int | None, tolerance: float) -> list[LayerFacts]:
+    found = []
+    for layer in graph.layers.values():
+        for one in layer.maps:
+            s, complete = one.singular_values(MOST)
+            shaped = s.new_empty(0, *one.block)
+            rank, gap, threshold = ranks_and_gaps(shaped, s, tolerance)
+            facts = LayerFacts(
+                name=one.name,
+                shape=one.block,
+                weights=one.weights,
+                bias=one.bias,
+                singular_values=tuple(s.tolist()),
+                near_one=int(((s - 1).abs() <= NEAR).sum()),
+                rank=rank_facts(int(rank), float(gap), float(threshold)),
+                stable_rank=stable_rank(s),
+                effective_rank=effective_rank(s) if complete else None,
+                participation=participation(s) if complete else None,
+                kind=one.kind,
+                complete=complete,
+                copies=one.copies,
+            )
+            if complete and k is not None and k <= len(s):
+                facts = replace(facts, distance=float(isometry_distance(s, torch.tensor(k))))
+            found.append(facts)
+    return found
+
+
+def _on_data(graph: Graph, layers: list[LayerFacts], merged: Part) -> list[LayerFacts]:
+    """The layers with what their hidden neurons or channels do on the data."""
+    found = {layer.name: layer for layer in layers}
+    for each, above, below in zip(units(graph), merged.above, merged.below, strict=True):
+        name = graph.layers[each.layer].maps[0].name
+        found[name] = replace(
+            found[name],
+            dead=int((~above).sum()),
+            linear=int((~below).sum()),
+            bent=int((above & below).sum()),
+        )
+    return list(found.values())

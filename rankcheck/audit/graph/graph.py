@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor, fx
@@ -41,6 +42,16 @@ class Graph:
     shapes: Mapping[str, tuple[int, ...]]
     source: str
     assumed: tuple[str, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With the names of the nodes, as `torch.fx` traces a graph anew where it is unpickled."""
+        return {**vars(self), "names": [node.name for node in self.module.graph.nodes]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        names = state.pop("names")
+        vars(self).update(state)
+        for node, name in zip(self.module.graph.nodes, names, strict=True):
+            node.name = name
 
     @cached_property
     def parameters(self) -> dict[str, Tensor]:

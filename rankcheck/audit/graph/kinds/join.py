@@ -26,7 +26,8 @@ def read(call: Call) -> Layer | None:
     # the same for every row: a constant has no rows
     alike = all(math.prod(a.shape[:-1]) == 1 for a in tensors if a.value is not None)
     if call.function in _SUMS:
-        return Layer(call.name, "sum", affine=True, piecewise=True, rowwise=alike)
+        title = "sum" if call.kwargs.get("alpha", 1) == 1 else "weighted sum"
+        return Layer(call.name, title, affine=True, piecewise=True, rowwise=alike)
     if call.function in _DIFFERENCES:
         return Layer(call.name, "difference", affine=True, piecewise=True, rowwise=alike)
     alone = len(moving) == 1

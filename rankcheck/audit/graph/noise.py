@@ -1,0 +1,91 @@
+r"""The rounding of the Jacobian of a graph, estimated by one perturbed evaluation.
+
+The rounding of a node's result is at most a few ε of it, and that of a product with weights of n
+numbers in a row at most (n + 1) ε of the sum of the absolute values, to first order in ε, twice the
+unit of rounding. So the Jacobian is taken once more, with every parameter changed by (n + 1) ε of
+itself and every node's result by `NODE` ε of itself, up or down by signs that are drawn once and
+are always the same. Derivatives change by the same shares, as a node is changed by a factor. What
+the Jacobian changes by is a rounding error that could have been: errors in one product add up like
+√n at random, and the change is made as if they were n, so it is too large as a rule.
+
+Its Frobenius norm, no less than the operator norm by which singular values can change, is estimated
+by `PROBES` Gaussian vectors v, for which the mean of ‖ΔJ v‖² is ‖ΔJ‖_F², and doubled for safety. It
+is an estimate and no bound: `tests/audit/test_graph_points.py` compares it with the true errors, on
+networks where these are known. At a point whose unit is within rounding of a kink, a mask may flip;
+then the Jacobian is not known there, and the estimate says so.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import torch
+from torch import Tensor, fx
+from torch.func import jvp, vmap
+
+from rankcheck.audit.graph.graph import Graph
+
+__all__ = ["PROBES", "Rounding"]
+
+#: ε by which the results of nodes are changed.
+NODE = 4
+#: Vectors by which the norm of the change is estimated.
+PROBES = 4
+SAFETY = 2.0
+EPSILON = torch.finfo(torch.float64).eps
+
+
+class Rounding:
+    """What estimates the rounding of the Jacobians of one graph."""
+
+    def __init__(self, graph: Graph, device: str = "cpu") -> None:
+        draw = torch.Generator().manual_seed(0)
+
+        def signs(shape: tuple[int, ...]) -> Tensor:
+            return (torch.randint(0, 2, shape, generator=draw).double() * 2 - 1).to(device)
+
+        self._shape = graph.shape
+        self._module = copy.deepcopy(graph.module)
+        with torch.no_grad():
+            for p in self._module.parameters():
+                terms = math.prod(p.shape[1:]) if p.ndim > 1 else 0
+                p.mul_(1 + (terms + 1) * EPSILON * signs(tuple(p.shape)))
+        self._factors = {
+            name: 1 + NODE * EPSILON * signs((1, *shape)) for name, shape in graph.shapes.items()
+        }
+        normal = torch.randn(PROBES, graph.widths[0], generator=draw, dtype=torch.float64)
+        self._probes = normal.to(device) / math.sqrt(PROBES)
+
+    def of(self, X: Tensor, J: Tensor) -> Tensor:
+        """An estimate of the rounding of J (N, n_L, n_0), the Jacobians at X, in operator norm."""
+        images = J @ self._probes.mT  # (N, n_L, PROBES)
+
+        def changed(x: Tensor) -> Tensor:
+            def along(v: Tensor) -> Tensor:
+                tangent: Tensor = jvp(self._at, (x,), (v,))[1]
+                return tangent
+
+            return vmap(along, out_dims=-1)(self._probes)
+
+        difference = vmap(changed)(X) - images
+        return SAFETY * difference.square().sum((-1, -2)).sqrt()
+
+    def _at(self, x: Tensor) -> Tensor:
+        value: Tensor = _Changed(self._module, self._factors).run(x.reshape(1, *self._shape))
+        return value.reshape(-1)
+
+
+class _Changed(fx.Interpreter):
+    """Runs a graph and multiplies each tensor in it by a factor of its shape."""
+
+    def __init__(self, module: fx.GraphModule, factors: dict[str, Tensor]) -> None:
+        super().__init__(module)
+        self._factors = factors
+
+    def run_node(self, n: fx.Node) -> object:
+        value = super().run_node(n)
+        factor = self._factors.get(n.name)
+        if factor is None or n.op == "get_attr" or not isinstance(value, Tensor):
+            return value
+        return value * factor
