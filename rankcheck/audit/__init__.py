@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING
 from rankcheck.doors import door
 
 if TYPE_CHECKING:
+    from rankcheck.audit.history import compare, over_time
     from rankcheck.audit.model import Model, ModelError
     from rankcheck.audit.result import Audit
     from rankcheck.audit.run import audit
 
-__all__ = ["Audit", "Model", "ModelError", "audit"]
+__all__ = ["Audit", "Model", "ModelError", "audit", "compare", "over_time"]
 
 __getattr__ = door(
     __name__,
     {
+        ".history.comparing": ("compare",),
+        ".history.run": ("over_time",),
         ".model": ("Model", "ModelError"),
         ".result": ("Audit",),
         ".run": ("audit",),

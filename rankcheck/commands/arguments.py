@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rankcheck import files
@@ -30,6 +30,7 @@ __all__ = [
     "add_shrink",
     "add_workers",
     "at_least",
+    "check_apart",
     "limit",
     "number",
     "one_claim",
@@ -195,6 +196,20 @@ def limit(args: argparse.Namespace, name: str) -> float | None:
     """The seconds of `--limit`, or those of a profile or a command; None for no limit."""
     seconds: float = LIMITS[name] if args.limit is None else args.limit
     return seconds or None
+
+
+def check_apart(paths: Iterable[Path | None]) -> None:
+    """Check that no file is named twice among those that are read and written.
+
+    Raises:
+        InputError: one is.
+    """
+    seen: set[Path] = set()
+    for one in filter(None, paths):
+        place = one.absolute()
+        if place in seen:
+            raise InputError(f"{one} is named twice; what is read and written are different files")
+        seen.add(place)
 
 
 class JsonFile:

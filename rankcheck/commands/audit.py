@@ -13,6 +13,10 @@ Parameters do not tell the activations between the layers. Name them with --slop
 give with --outputs what your model puts out at the points, which tells the network as read from
 others; without either, ReLU is assumed, and the first line and the exit code say so.
 
+Over time: NEW --against OLD shows what changed between two checkpoints, and a folder in place of
+MODEL the figures of all its checkpoints, in the order of the steps in their names; --watch follows
+a training that runs. Both measure, and evaluate no theorem.
+
 Exit codes: 0 done, also where a theorem is undecided, which is a matter of rounding; 1 a theorem
 fails; 2 wrong input, such as a layer that is not supported; 3 done, but the activations were
 assumed; 130 interrupted.
@@ -27,7 +31,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankcheck import files
-from rankcheck.commands.arguments import JsonFile, add_json, add_processes, at_least, number
+from rankcheck.commands import audit_over_time
+from rankcheck.commands.arguments import (
+    JsonFile,
+    add_json,
+    add_processes,
+    at_least,
+    check_apart,
+    number,
+)
 from rankcheck.errors import InputError
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal.exits import Exit
@@ -42,7 +54,9 @@ HELP = "what the theory says about a trained network"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck audit`."""
-    parser.add_argument("model", metavar="MODEL", type=Path)
+    parser.add_argument(
+        "model", metavar="MODEL", type=Path, help="a file, or a folder of checkpoints"
+    )
     parser.add_argument(
         "--data", metavar="FILE", type=Path, help="points: .npy, .npz, .csv or .safetensors"
     )
@@ -81,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(lambda t: 0 <= t < 1, "it is a share, at least 0 and below 1"),
         help="singular values up to this share of the largest one count as zero (default 0.05)",
     )
+    audit_over_time.add_arguments(parser)
     add_processes(parser)
     parser.add_argument(
         "--no-theorems", action="store_true", help="measure, and evaluate no theorem"
@@ -89,6 +104,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Audit the network, show and write the result; returns the exit code."""
+    if audit_over_time.asked(args):
+        return audit_over_time.run(args)
     report = JsonFile(args.json, "an audit", "schema", "model", "layers", "theorems")
     _check(args, report.path)
     fix_arithmetic()  # so that the number of workers changes no digit
@@ -131,13 +148,8 @@ def _check(args: argparse.Namespace, report: Path | None) -> None:
         _check_new(args.balanced)
     if args.outputs is not None and args.data is None:
         raise InputError("--outputs needs --data: outputs are compared at the points of the data")
-    seen: set[Path] = set()
     outputs = None if args.outputs == args.data else args.outputs  # an archive may hold both
-    for one in filter(None, [args.model, args.data, outputs, args.html, args.balanced, report]):
-        place = one.absolute()
-        if place in seen:
-            raise InputError(f"{one} is named twice; what is read and written are different files")
-        seen.add(place)
+    check_apart([args.model, args.data, outputs, args.html, args.balanced, report])
 
 
 def _check_new(path: Path) -> None:

@@ -32,6 +32,7 @@ from rankcheck.audit.reading.writing import write_model
 from rankcheck.networks import Network
 
 __all__ = [
+    "ENDINGS",
     "chain_of",
     "check_width",
     "data_of",
@@ -41,7 +42,8 @@ __all__ = [
     "write_model",
 ]
 
-_ENDINGS = {
+#: The formats of models, by the endings of their names.
+ENDINGS = {
     ".safetensors": "safetensors",
     ".pt": "torch",
     ".pth": "torch",
@@ -78,7 +80,7 @@ def read_model(
     """
     slope = check_slope(slope)
     path = regular(path)
-    kind = format_of(path, _ENDINGS, _RULE)
+    kind = format_of(path, ENDINGS, _RULE)
     try:
         if kind == "onnx":
             return read_onnx(path, slope=slope)

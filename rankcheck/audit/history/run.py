@@ -1,0 +1,241 @@
+"""`over_time(folder, data)`: the checkpoints of a training as curves."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.history.folder import Entry, Folder, Looks
+from rankcheck.audit.history.measure import Measuring, ends_of, silent, written_of
+from rankcheck.audit.history.order import By, ordered
+from rankcheck.audit.history.result import Checkpoint, History, Skipped
+from rankcheck.audit.history.words import in_words
+from rankcheck.audit.model import Model, ModelError
+from rankcheck.audit.ranks import TOLERANCE
+from rankcheck.audit.reading.opening import where
+from rankcheck.audit.task import Progress
+from rankcheck.errors import InputError
+from rankcheck.networks import Network
+from rankcheck.versions import versions
+
+__all__ = ["Course", "over_time"]
+
+
+def over_time(
+    models: Any,
+    data: Any = None,
+    *,
+    by: By | None = None,
+    tolerance: float = TOLERANCE,
+    device: str = "cpu",
+    slope: float | None = None,
+    executor: Any = None,
+    load: Callable[[Any], Any] | None = None,
+    progress: Progress = silent,
+) -> History:
+    """Audit the checkpoints of a training, without theorems.
+
+    Args:
+        models: a folder; or models as `audit` takes them (files, modules, networks, …), in their
+            order; or a mapping from steps to these.
+        data: as for `audit`, and so are the arguments without a line here.
+        by: how a folder is ordered: `names`, by the step in the names, or `time`, by time of
+            writing; by default by the names if these tell.
+        load: makes a network, such as a module of torch, of the path of a file. Then all files of a
+            folder are checkpoints, and what it raises ends the whole.
+
+    Raises:
+        InputError: as for `audit`; also if there is no checkpoint.
+        ModelError: the data or a model cannot be read. In a folder such a model is skipped.
+    """
+    measuring = Measuring.on(
+        data,
+        tolerance=tolerance,
+        device=device,
+        slope=slope,
+        executor=executor,
+        load=load,
+        progress=progress,
+    )
+    if isinstance(models, str | os.PathLike):
+        known = [Path(data)] if isinstance(data, str | os.PathLike) else []
+        course = Course(Path(models), measuring, by=by, without=known)
+        for _ in course.events():
+            pass
+        return course.history
+    begin = time.monotonic()
+    found = []
+    for step, name, model in _given(models):
+        read = measuring.read(model, name)
+        one = measuring.measure(read, name, written=written_of(model))
+        found.append(replace(one, step=step))
+    if not found:
+        raise InputError("there are no models; a history has at least one")
+    stepped = all(one.step is not None for one in found)
+    return _history("models", found, None if stepped else "given", seconds=time.monotonic() - begin)
+
+
+class Course:
+    """The checkpoints of a folder, which may still get more.
+
+    Args:
+        without: files of the folder that are left out without a word.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        measuring: Measuring,
+        *,
+        by: By | None = None,
+        without: Collection[Path] = (),
+    ) -> None:
+        self.folder, self._measuring, self._by = folder, measuring, by
+        self._looks = Looks(Folder(folder, without, every=measuring.load is not None))
+        self._begin = time.monotonic()
+        self._found: list[Checkpoint] = []
+        self._skipped: dict[str, str] = {}
+
+    def events(self, wait: Callable[[], object] | None = None) -> Iterator[Checkpoint | Skipped]:
+        """What was audited, and what cannot be, as it comes.
+
+        Args:
+            wait: called between two looks at the folder, which go on without end; None for one
+                look, at a folder that is complete.
+
+        Raises:
+            InputError: as for `audit`; without `wait` also if no checkpoint can be read.
+        """
+        while True:
+            entries = self._looks.ready(final=wait is None)
+            order = ordered(
+                [one.name for one in entries], [one.written for one in entries], self._by
+            )
+            for number, place in enumerate(order.places, 1):
+                of = f" ({number} of {len(entries)})" if len(entries) > 1 else ""
+                event = self._tried(entries[place], of, final=wait is None)
+                if event is not None:
+                    yield event
+            yield from self._others()
+            if wait is None:
+                break
+            wait()
+        if not self._found:
+            why = next((f": {name}: {said}" for name, said in self._skipped.items()), "")
+            raise InputError(f"no checkpoint of {where(self.folder)} can be audited{why}")
+
+    @property
+    def history(self) -> History:
+        """What is there by now."""
+        skipped = [Skipped(name, reason) for name, reason in self._skipped.items()]
+        left = tuple(name for name in self._looks.waiting if name not in self._skipped)
+        seconds = time.monotonic() - self._begin
+        name = self.folder.resolve().name
+        return _history(name, self._found, self._by, skipped, left, seconds)
+
+    def _others(self) -> Iterator[Skipped]:
+        """The files that are no models, and those that were written again; each once."""
+        for name in self._looks.others:
+            if name not in self._skipped:
+                self._skipped[name] = "its name ends as that of no model"
+                if name.endswith("/"):
+                    self._skipped[name] = "a folder, and not of one model"
+                yield Skipped(name, self._skipped[name])
+        for name in self._looks.again():
+            yield Skipped(name, "it was written again, and a file is read once")
+
+    def _tried(self, entry: Entry, of: str, *, final: bool) -> Checkpoint | Skipped | None:
+        """Read and audit a file; None if it changed while it was read."""
+        try:
+            read = self._measuring.read(entry.path)
+            if entry.changed and not final:
+                return None
+            self._check_width(read)
+            found = self._measuring.measure(read, entry.name, written=entry.written, place=of)
+        except ModelError as error:
+            self._looks.tried(entry, read=False)
+            if entry.changed and not final:
+                return None
+            named = where(entry.path)
+            reason = str(error).removeprefix(f"cannot read {named}: ").removeprefix(named)
+            reason = reason.lstrip(": ")
+            self._skipped[entry.name] = reason
+            return Skipped(entry.name, reason)
+        self._looks.tried(entry, read=True)
+        self._skipped.pop(entry.name, None)
+        self._found.append(found)
+        return found
+
+    def _check_width(self, read: Model | Graph) -> None:
+        """Check that a network has inputs and outputs as the first one of the folder.
+
+        Raises:
+            ModelError: it has others.
+        """
+        if not self._found:
+            return
+        first, ends = self._found[0], ends_of(read)
+        if ends != (first.inputs, first.outputs):
+            raise ModelError(
+                f"it has {ends[0]} inputs and {ends[1]} outputs, and {first.name} has "
+                f"{first.inputs} and {first.outputs}; a history is of networks with "
+                "the same inputs and outputs"
+            )
+
+
+def _given(models: Any) -> Iterator[tuple[int | None, str, Any]]:
+    """The step, the name and the model of each that was given.
+
+    Raises:
+        ModelError: that is neither a mapping nor a sequence.
+    """
+    one = isinstance(models, nn.Module | Network | Model | Graph)  # a Sequential is iterable
+    if one or not isinstance(models, Iterable):
+        raise ModelError(
+            f"the models are a {type(models).__name__}; they are a folder, a sequence of "
+            "models, or a mapping from steps to models"
+        )
+    if isinstance(models, Mapping):
+        for key, model in models.items():
+            yield (key if type(key) is int else None), str(key), model
+        return
+    for number, model in enumerate(models, 1):
+        named = isinstance(model, str | os.PathLike)
+        yield None, Path(model).name if named else f"network {number}", model
+
+
+def _history(
+    name: str,
+    found: Sequence[Checkpoint],
+    by: By | None,
+    skipped: Iterable[Skipped] = (),
+    left: tuple[str, ...] = (),
+    seconds: float = 0.0,
+) -> History:
+    checkpoints, said = _in_order(found, by)
+    return History(
+        name=name,
+        checkpoints=checkpoints,
+        said=said,
+        skipped=tuple(skipped),
+        left=left,
+        words=in_words(checkpoints),
+        seconds=round(seconds, 3),
+        versions=versions(),
+    )
+
+
+def _in_order(found: Sequence[Checkpoint], by: By | None) -> tuple[tuple[Checkpoint, ...], str]:
+    """The checkpoints in their order, each with its step, and how they are ordered."""
+    if found and all(one.step is not None for one in found):
+        return tuple(sorted(found, key=lambda one: one.step or 0)), "by the steps given"
+    order = ordered([one.name for one in found], [one.written for one in found], by)
+    placed = zip(order.places, order.steps, strict=True)
+    return tuple(replace(found[n], step=step) for n, step in placed), order.said
