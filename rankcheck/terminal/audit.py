@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -88,6 +89,9 @@ def brief(audit: Audit, most: int) -> list[str]:
     block = [] if audit.headline is None else [audit.headline]
     block += _head(audit, WIDTH)
     block += _first(audit, WIDTH, printable)
+    if audit.blocks:
+        kinds = Counter(each.kind for each in audit.blocks)
+        block += ["blocks: " + ", ".join(f"{many} {kind}" for kind, many in kinds.items())]
     if audit.data is not None:
         block += _data(audit, audit.data, WIDTH)[:2]
     if audit.theorems:
@@ -140,7 +144,7 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
     )
     undecided = f"; {data.undecided} undecided" if data.undecided else ""
     facts = {
-        "rank of Jf": f"{ranks}{undecided} (zero: below {data.tolerance:g} of the largest)",
+        "rank of Jf": f"{ranks}{undecided}",
         "gap s_k / s_(k+1)": "" if data.gaps is None else _spread(data.gaps),
         "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
         "Schatten 2/L of Jf": ""
@@ -154,7 +158,8 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "rank of mean JᵀJ": data.index_rank.text,
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
-    block = wrapped(f"{data.points} points; least, median and largest of each", width)
+    counts = f"singular values below {data.tolerance:g} of the largest count as zero"
+    block = wrapped(f"{data.points} points; least, median and largest of each; {counts}", width)
     for name, figure in facts.items():
         if figure:
             block += wrapped(f"  {name + ':':27}{figure}", width, " " * (29 if width > 70 else 4))

@@ -29,7 +29,7 @@ def test_what_a_page_says():
         "widths 10 → 20 (7 times) → 5, slope 0; ‖θ‖² = 17.75;",
         "Inside, every layer has 2 singular values near 1 and no others.",
         "assumed: the file does not name the activation",
-        "The parameters as they are stored cost 18.25, and after folding 17.75.",
+        "folded: 1 layer. The parameters as they are stored cost 18.25, and after folding 17.75",
         "1 theorem fails on this network.",
         "not proved",
         "not met the network is balanced largest imbalance 0.07",
