@@ -1,0 +1,132 @@
+"""Traces written so that every operation makes a new tensor, and all of them count."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+from torch.nn import functional
+
+from rankcheck.audit.model import ModelError
+
+__all__ = ["rewrite"]
+
+#: What changes the place or the gradient of a tensor, and no number.
+_COPIES = ("detach", "clone", "contiguous", "requires_grad_", torch.clone, torch.detach)
+
+_Value = Callable[[fx.Node], Any]
+
+
+def rewrite(graph: fx.Graph, value: _Value) -> None:
+    """Rewrite a trace in place; the function that it computes stays.
+
+    Copies are left out, operations that change a tensor in place become others that make
+    a new one, `squeeze()` keeps the first axis, and what nothing depends on is left out.
+
+    Args:
+        value: what a node computed in the trace, with its memory.
+
+    Raises:
+        ModelError: a part of a tensor is changed in place, and the whole is used later.
+    """
+    nodes = list(graph.nodes)
+    for place, node in enumerate(nodes):
+        if node.op in ("call_function", "call_method") and node.args:
+            if _in_place(node):
+                _renew(graph, node, nodes[:place], value)
+            if node.target in ("squeeze", torch.squeeze):
+                _squeeze(node, value)
+    for node in nodes:
+        if node.op in ("call_method", "call_function") and node.target in _COPIES:
+            node.replace_all_uses_with(node.args[0])
+    for node in reversed(nodes):
+        if node.op not in ("placeholder", "output") and not node.users:
+            graph.erase_node(node)
+
+
+
+def _in_place(node: fx.Node) -> bool:
+    """Whether an operation changes its first argument."""
+    if node.kwargs.get("inplace") is True:
+        return True
+    if node.op == "call_function" and node.target in _AUGMENTED:
+        return True
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    plain = name.endswith("_") and not name.endswith("__")
+    return plain and name not in _COPIES
+
+
+#: x += y of Python, as torch.fx records it.
+_AUGMENTED: Mapping[Any, Any] = {
+    operator.iadd: operator.add,
+    operator.isub: operator.sub,
+    operator.imul: operator.mul,
+    operator.itruediv: operator.truediv,
+}
+
+
+def _renew(graph: fx.Graph, node: fx.Node, before: list[fx.Node], value: _Value) -> None:
+    """Make an operation that changes a tensor in place one that makes a new tensor.
+
+    Later uses of the old tensor become uses of the new one.
+    """
+    old = value(node)
+    if not isinstance(old, Tensor):
+        raise ModelError(f"the operation {node.name!r} changes several tensors in place")
+    _without(node)
+    later = _later(graph, node)
+    for one in before:
+        seen = value(one) if one.op != "output" else None
+        if one is node or not isinstance(seen, Tensor) or not set(one.users) & later:
+            continue
+        if seen.untyped_storage().data_ptr() != old.untyped_storage().data_ptr():
+            continue
+        same = (seen.shape, seen.stride(), seen.storage_offset()) == (
+            old.shape,
+            old.stride(),
+            old.storage_offset(),
+        )
+        if not same or one.op == "get_attr":
+            raise ModelError(
+                f"the operation {node.name!r} changes {one.name!r} in place, or a part of it, and "
+                "that is used later; write it so that it makes a new tensor"
+            )
+        one.replace_all_uses_with(node, lambda user: user in later)
+
+
+def _without(node: fx.Node) -> None:
+    """The same operation, on a new tensor."""
+    if node.kwargs.get("inplace") is True:
+        node.kwargs = {**node.kwargs, "inplace": False}
+        return
+    if node.target in _AUGMENTED:
+        node.target = _AUGMENTED[node.target]
+        return
+    if isinstance(node.target, str):
+        node.target = node.target.rstrip("_")
+        return
+    name = node.target.__name__.rstrip("_")
+    plain = getattr(torch, name, None) or getattr(functional, name, None)
+    if plain is None:
+        raise ModelError(f"the operation {node.name!r} changes a tensor in place")
+    node.target = plain
+
+
+def _later(graph: fx.Graph, node: fx.Node) -> set[fx.Node]:
+    nodes = list(graph.nodes)
+    return set(nodes[nodes.index(node) + 1 :])
+
+
+def _squeeze(node: fx.Node, value: _Value) -> None:
+    """Name the axes of length 1 that are left out; the first axis is that of the points."""
+    if len(node.args) > 1 or node.kwargs:
+        return
+    shape = value(node.args[0]).shape
+    axes = tuple(axis for axis, size in enumerate(shape) if size == 1 and axis > 0)
+    if axes:
+        node.args = (node.args[0], axes)
+    else:
+        node.replace_all_uses_with(node.args[0])
