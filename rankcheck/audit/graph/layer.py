@@ -10,7 +10,14 @@ from torch import Tensor, nn
 
 from rankcheck.audit.graph.linear_map import LinearMap
 
-__all__ = ["Call", "Layer", "Operand"]
+__all__ = ["Call", "Layer", "Operand", "kind_of"]
+
+
+def kind_of(module: nn.Module) -> type[nn.Module] | None:
+    """The class of torch whose forward this module has; None if it has one of its own."""
+    kind: Any = next(k for k in type(module).__mro__ if k.__module__.startswith("torch.nn."))
+    own = "forward" in vars(module) or type(module).forward is not kind.forward
+    return None if own or kind is nn.Module else kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +58,11 @@ class Call:
     kwargs: Mapping[str, Any]
     shape: tuple[int, ...]
     parameters: Mapping[str, Tensor]
+
+    @property
+    def what(self) -> Any:
+        """The class of torch whose forward the module has, or the function."""
+        return self.function if self.module is None else kind_of(self.module)
 
     def argument(self, place: int, name: str, default: Any = None) -> Any:
         """An argument by its place or its name."""

@@ -40,12 +40,13 @@ def rewrite(graph: fx.Graph, value: _Value) -> None:
             if node.target in ("squeeze", torch.squeeze):
                 _squeeze(node, value)
     for node in nodes:
-        if node.op in ("call_method", "call_function") and node.target in _COPIES:
-            node.replace_all_uses_with(node.args[0])
+        first = node.args[0] if node.args else None
+        called = node.op in ("call_method", "call_function")
+        if called and node.target in _COPIES and isinstance(first, fx.Node):
+            node.replace_all_uses_with(first)
     for node in reversed(nodes):
         if node.op not in ("placeholder", "output") and not node.users:
             graph.erase_node(node)
-
 
 
 def _in_place(node: fx.Node) -> bool:
@@ -124,9 +125,11 @@ def _squeeze(node: fx.Node, value: _Value) -> None:
     """Name the axes of length 1 that are left out; the first axis is that of the points."""
     if len(node.args) > 1 or node.kwargs:
         return
-    shape = value(node.args[0]).shape
+    [first] = node.args
+    assert isinstance(first, fx.Node)
+    shape = value(first).shape
     axes = tuple(axis for axis, size in enumerate(shape) if size == 1 and axis > 0)
     if axes:
-        node.args = (node.args[0], axes)
+        node.args = (first, axes)
     else:
-        node.replace_all_uses_with(node.args[0])
+        node.replace_all_uses_with(first)

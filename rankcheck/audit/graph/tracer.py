@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
+from rankcheck.audit.graph.layer import kind_of
 from rankcheck.audit.model import ModelError
 
-__all__ = ["DoesNotFit", "Tracer", "kind_of", "line_of"]
+__all__ = ["DoesNotFit", "Tracer", "line_of"]
 
 #: Modules of torch that are made of others, which are looked at one by one.
 _MADE_OF_OTHERS = (
@@ -29,13 +31,6 @@ _CASTS = ("to", "type_as", "float", "double", "half", "bfloat16", "cpu", "cuda")
 
 class DoesNotFit(ModelError):
     """An operation does not take tensors of the shape that it gets."""
-
-
-def kind_of(module: nn.Module) -> type[nn.Module] | None:
-    """The class of torch whose forward this module has; None if it has one of its own."""
-    kind = next(k for k in type(module).__mro__ if k.__module__.startswith("torch.nn."))
-    own = "forward" in vars(module) or type(module).forward is not kind.forward
-    return None if own or kind is nn.Module else kind
 
 
 def line_of(error: BaseException, most: int = 160) -> str:
@@ -67,13 +62,17 @@ class Tensors(fx.Proxy):
     is_sparse = property(lambda self: False)
     is_quantized = property(lambda self: False)
     requires_grad = property(lambda self: False)
-    mT = property(lambda self: self.transpose(-2, -1))
     data = property(lambda self: self.detach())
 
     @property
     def T(self) -> Any:
         """The axes in reversed order."""
         return self.permute(*reversed(range(self._tensor.ndim)))
+
+    @property
+    def mT(self) -> Any:
+        """The last two axes exchanged."""
+        return self.transpose(-2, -1)
 
     def size(self, dim: int | None = None) -> Any:
         """The sizes, or one of them."""
@@ -101,7 +100,7 @@ class Tensors(fx.Proxy):
         return len(self.tracer.value(self.node))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self[place] for place in range(len(self))])
+        return iter([operator.getitem(self, place) for place in range(len(self))])
 
 
 class Tracer(fx.Tracer):
@@ -198,15 +197,15 @@ class Tracer(fx.Tracer):
         """Whether a cast is one of floats to floats, which is left out."""
         kinds = [one for one in (*args[1:], *kwargs.values()) if isinstance(one, torch.dtype)]
         floats = isinstance(args[0], Tensors) and args[0].is_floating_point()
-        if floats and all(kind.is_floating_point for kind in kinds):
-            return True
-        return False
+        return floats and all(kind.is_floating_point for kind in kinds)
 
     def where(self, node: fx.Node) -> str:
         """The name of an operation and what it is."""
         path = node.meta.get("path") or ""
         if node.op == "call_module":
-            return f"{str(node.target)!r} ({type(self.root.get_submodule(str(node.target))).__name__})"
+            return (
+                f"{str(node.target)!r} ({type(self.root.get_submodule(str(node.target))).__name__})"
+            )
         target = node.target
         title = target if isinstance(target, str) else getattr(target, "__name__", str(target))
         place = f" in {path!r}" if path else ""
@@ -224,10 +223,10 @@ class Tracer(fx.Tracer):
                 assert callable(node.target)
                 return node.target(*args, **kwargs)
         except (RuntimeError, ValueError, IndexError, TypeError, AttributeError) as error:
-            shapes = [tuple(one.shape) for one in args if isinstance(one, Tensor)]
+            first = args[0] if args else None
+            got = f", of shape {tuple(first.shape)[1:]}" if isinstance(first, Tensor) else ""
             raise DoesNotFit(
-                f"{self.where(node)} does not take a tensor of shape "
-                f"{', '.join(map(str, shapes)) or 'unknown'}: {line_of(error)}"
+                f"{self.where(node)} does not take what it gets{got}: {line_of(error)}"
             ) from error
 
     @contextmanager

@@ -19,7 +19,7 @@ from rankcheck.audit.graph.rewriting import rewrite
 from rankcheck.audit.graph.tracer import DoesNotFit, Tracer, line_of
 from rankcheck.audit.model import ModelError
 
-__all__ = ["graph_of", "in_double", "read_layers", "trace"]
+__all__ = ["doubles", "graph_of", "in_double", "read_layers", "trace"]
 
 
 def in_double(module: nn.Module) -> nn.Module:
@@ -44,10 +44,10 @@ def in_double(module: nn.Module) -> nn.Module:
 
 
 @contextmanager
-def doubles() -> Iterator[None]:
-    """Tensors that a forward makes are float64."""
+def doubles(dtype: torch.dtype = torch.float64) -> Iterator[None]:
+    """Tensors that a forward makes are of this type."""
     before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
+    torch.set_default_dtype(dtype)
     try:
         yield
     finally:

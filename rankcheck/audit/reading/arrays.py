@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch import Tensor
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, require
 
-__all__ = ["check_dtype", "check_finite", "check_size", "dense", "parameter"]
+__all__ = ["check_dtype", "check_finite", "check_size", "dense", "half_precision", "parameter"]
 
 #: Narrower than float32, as torch, numpy and safetensors call them: with the start of the name.
 _NARROW = ("float16", "bfloat16", "float8", "float4", "f16", "bf16", "f8_", "f6_", "f4")
@@ -98,12 +99,24 @@ def dense(name: str, tensor: Any, *, integers: bool = False, half: bool = False)
     return tensor.detach().to(device="cpu", dtype=torch.float64, copy=True).contiguous()
 
 
+def half_precision(arrays: Iterable[Any]) -> tuple[str, ...]:
+    """What is said of a network some of whose arrays have half precision."""
+    texts = (str(array.dtype).removeprefix("torch.") for array in arrays)
+    found = sorted({text for text in texts if text in _HALF})
+    if not found:
+        return ()
+    return (
+        f"parameters are stored in half precision ({', '.join(found)}): they are read as the "
+        "numbers that they are, and all is computed in double precision",
+    )
+
+
 def parameter(name: str, tensor: Any) -> Tensor:
-    """A parameter of a network: as `dense`, with finite entries.
+    """A parameter of a network: as `dense`, with finite entries; half precision is taken.
 
     Raises:
         ModelError: it is none.
     """
-    array = dense(name, tensor)
+    array = dense(name, tensor, half=True)
     check_finite(name, array)
     return array

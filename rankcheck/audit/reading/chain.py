@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
 
 from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.layer import kind_of
 from rankcheck.audit.graph.linear_map import DenseMap
-from rankcheck.audit.reading.arrays import parameter
 from rankcheck.audit.reading.folding import (
     Activation,
     Affine,
@@ -20,7 +21,7 @@ from rankcheck.audit.reading.folding import (
     batch_norm,
     squares,
 )
-from rankcheck.audit.reading.opening import label, require
+from rankcheck.audit.reading.opening import label
 
 __all__ = ["steps_of"]
 
@@ -85,10 +86,11 @@ class _Reader:
     def read(self, node: fx.Node) -> bool:
         """Add the step of a node; False if it is none of a chain."""
         layer = self.graph.layers[node.name]
-        module, what = None, node.target
+        module: nn.Module | None = None
+        what: object = node.target
         if node.op == "call_module":
             module = self.graph.module.get_submodule(str(node.target))
-            what = _kind(module)
+            what = kind_of(module)
         if layer.slope is not None:
             self.steps.append(Activation(layer.name, layer.slope))
             return True
@@ -100,15 +102,14 @@ class _Reader:
         if len(self.graph.shapes[node.name]) != 1 or len(self._shape_before(node)) != 1:
             return False  # of rows, or images
         if isinstance(module, nn.BatchNorm1d):
-            self.steps.append(self._norm(layer.name, module))
+            names = tuple(name for one in layer.maps for name in one.parameters)
+            self.steps.append(self._norm(layer.name, module, names))
             return True
         [linear] = layer.maps or (None,)
         if isinstance(linear, DenseMap):
-            stored = self._stored(linear)
-            weight, bias = linear.parameters
-            self.steps.append(
-                Affine(layer.name, linear.weight, linear.offset, (weight, bias), stored)
-            )
+            stored = self._stored(layer.name, linear.parameters)
+            weight, bias = linear.weight, linear.offset
+            self.steps.append(Affine(layer.name, weight, bias, linear.parameters, stored))
             return True
         diagonal = self._diagonal(layer.name, node)
         if diagonal is not None:
@@ -117,3 +118,78 @@ class _Reader:
 
     def _shape_before(self, node: fx.Node) -> tuple[int, ...]:
         return self.graph.shapes[_moving(node, self.graph)[0].name]
+
+    def _stored(self, name: str, parameters: tuple[str | None, ...]) -> float:
+        """The sum of squares of parameters; 0 of those that another layer has counted."""
+        known = self.graph.parameters
+        own = [one for one in parameters if one in known and one not in self._homes]
+        shared = [one for one in parameters if one in self._homes]
+        if shared:
+            home = self._homes[str(shared[0])]
+            what = (
+                f"{label(name)} is used several times"
+                if home == name
+                else f"{label(home)} and {label(name)} share their parameters"
+            )
+            note = (
+                f"{what}: the stored cost counts them once, the cost of the network as often as "
+                "they are used"
+            )
+            if note not in self.notes:
+                self.notes.append(note)
+        self._homes.update({str(one): name for one in own})
+        return squares(*(known[str(one)] for one in own))
+
+    def _norm(
+        self, name: str, module: nn.BatchNorm1d, parameters: tuple[str | None, ...]
+    ) -> Diagonal:
+        assert module.running_mean is not None
+        assert module.running_var is not None
+        arrays = [module.running_mean, module.running_var, module.weight, module.bias]
+        mean, variance, weight, bias = (None if a is None else a.detach() for a in arrays)
+        assert mean is not None
+        assert variance is not None
+        step = batch_norm(name, mean, variance, weight, bias, module.eps)
+        return replace(step, stored=self._stored(name, parameters))
+
+    def _diagonal(self, name: str, node: fx.Node) -> Diagonal | None:
+        """x + c, x − c, c − x, cx, x/c or −x with a constant c."""
+        what = node.target
+        if what in _NEGATIVES:
+            return self._scaled(name, node, -1.0, 0.0, "the sign")
+        if node.kwargs or len(node.args) != 2:
+            return None
+        left, right = (self._constant(one) for one in node.args)
+        c = right if left is None else left
+        if c is None or c.numel() not in (1, self._shape_before(node)[0]):
+            return None
+        if what in _SUMS:
+            return self._scaled(name, node, 1.0, c, "the shift")
+        if what in _DIFFERENCES:
+            sign = 1.0 if left is None else -1.0
+            return self._scaled(name, node, sign, c * -sign, "the shift")
+        if what in _PRODUCTS:
+            return self._scaled(name, node, c, 0.0, "the factor")
+        if what in _QUOTIENTS and left is None and bool((c != 0).all()):
+            return self._scaled(name, node, 1 / c, 0.0, "the factor")
+        return None
+
+    def _scaled(
+        self, name: str, node: fx.Node, scale: Tensor | float, shift: Tensor | float, kind: str
+    ) -> Diagonal:
+        ones = torch.ones(self._shape_before(node), dtype=torch.float64)
+        names = [str(one.target) for one in node.all_input_nodes if one.op == "get_attr"]
+        stored = self._stored(name, tuple(names))
+        return Diagonal(name, ones * scale, ones * shift, stored, kind)
+
+    def _constant(self, one: object) -> Tensor | None:
+        """A number, or a tensor of a module that is one row; None for anything else."""
+        if isinstance(one, int | float) and not isinstance(one, bool):
+            return torch.tensor(float(one), dtype=torch.float64)
+        if not isinstance(one, fx.Node) or one.op != "get_attr":
+            return None
+        value: Any = self.graph.module
+        for part in str(one.target).split("."):
+            value = getattr(value, part)
+        floats = isinstance(value, Tensor) and value.is_floating_point()
+        return value.detach().double().flatten() if floats and value.numel() else None

@@ -1,33 +1,31 @@
-"""Modules of torch in Python: Sequentials of layers whose formulas are known."""
+"""Modules of torch in Python, by tracing: chains with one activation, and all other networks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
+from math import prod
 
-from torch import Tensor, nn
+import torch
+from torch import Tensor, fx, nn
 from torch.nn.utils.parametrize import is_parametrized
 
 from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.tracer import DoesNotFit, line_of
+from rankcheck.audit.graph.tracing import doubles, in_double, read_layers, trace
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.arrays import parameter
-from rankcheck.audit.reading.folding import (
-    Activation,
-    Affine,
-    Step,
-    assemble,
-    batch_norm,
-    squares,
-)
-from rankcheck.audit.reading.opening import label, require
-from rankcheck.networks.modules import slope_of
+from rankcheck.audit.reading.activations import check_activations, check_slopes
+from rankcheck.audit.reading.arrays import half_precision, parameter
+from rankcheck.audit.reading.chain import steps_of
+from rankcheck.audit.reading.folding import Activation, Affine, Step, assemble
+from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, require
 
 __all__ = ["from_module"]
 
 #: What to do about an activation at the end.
 _CUT = "audit the module without it, as module[:-1]"
-_OTHERS = (nn.Softmax, nn.LogSoftmax, nn.Sigmoid, nn.Tanh)
+#: The most shapes of a point that are tried if there are no data.
+_TRIED = 8
 
 
 def from_module(
@@ -37,135 +35,207 @@ def from_module(
     shape: tuple[int, ...] | None = None,
     theorems: bool = True,
 ) -> Model | Graph:
-    """The network that a trained module computes in eval mode.
+    """The network that a trained module computes in eval mode, whatever its class is.
 
-    It is made of Linear, ReLU, LeakyReLU, Identity, Dropout, BatchNorm1d, Flatten in front, and
-    Sequentials of these. A module with a forward of its own is not read, since its order is not
-    known.
+    Its operations are traced. A chain of linear layers with one activation σ_a between them,
+    perhaps with batch norms, sums and factors, becomes a `Model`; any other network of operations
+    that are known becomes a `Graph`.
 
-    Raises:
-        ModelError: it has something else, hooks, or layers in training mode.
-    """
-    notes: list[str] = []
-    steps: list[Step] = []
-    homes: dict[int, str] = {}
-    for name, layer in _layers("", module):
-        at = f"{label(name)} ({type(layer).__name__})" if name else type(layer).__name__
-        if isinstance(layer, nn.Linear):
-            steps.append(_affine(name, layer, homes, notes))
-        elif isinstance(layer, nn.BatchNorm1d):
-            steps.append(_norm(name, layer, at, homes, notes))
-        elif (a := slope_of(layer)) is not None:
-            steps.append(Activation(name or type(layer).__name__, a))
-        elif isinstance(layer, nn.Flatten):
-            require(
-                (layer.start_dim, layer.end_dim) == (1, -1),
-                f"{at} flattens the axes {layer.start_dim} to {layer.end_dim}; it must flatten all "
-                "but the first one",
-            )
-            if not steps:  # of (N, n) it is the identity
-                notes.append(f"points are flattened to vectors, as {label(name)} does")
-    return assemble(steps, "torch module", slope=slope, assumed=notes, cut=_CUT)
-
-
-def _layers(name: str, module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """The layers that compute something, in their order, with their names.
+    Args:
+        shape: of one point. Without it, it is the width of a linear layer that can be the first.
 
     Raises:
-        ModelError: one of them is not known, or does more than its class says.
+        ModelError: it has an operation that is not known, hooks, or layers in training mode; its
+            forward depends on values of tensors, or mixes the points of a batch; with `theorems`,
+            it has an activation that is not homogeneous.
     """
-    at = f"{label(name)}: {type(module).__name__}" if name else type(module).__name__
-    known = _known(module)
-    if known is None:
-        rule = (
-            "leave it out: the theory is about what comes before it"
-            if isinstance(module, _OTHERS)
-            else f"its forward, of {type(module).__module__}, cannot be read; put Linear, ReLU, "
-            "LeakyReLU, Identity, Dropout, BatchNorm1d, Flatten in a Sequential"
+    notes = _check(module)
+    graph = _read(in_double(module).eval(), shape)
+    check_activations(graph, theorems)
+    found = steps_of(graph)
+    read: Model | Graph = replace(graph, assumed=(*notes, *graph.assumed))
+    if found is not None and _is_model(found[0], theorems):
+        steps, assumed = found
+        read = assemble(steps, "torch module", slope=slope, assumed=(*notes, *assumed), cut=_CUT)
+    else:
+        check_slopes(graph, slope)
+    _compare(in_double(module).eval(), graph, read)
+    return read
+
+
+def _is_model(steps: list[Step], theorems: bool) -> bool:
+    """Whether steps are those of a `Model`, or of none because of an activation at the end."""
+    kinds = [isinstance(step, Activation) for step in steps]
+    slopes = {step.slope for step in steps if isinstance(step, Activation)}
+    if not any(isinstance(step, Affine) for step in steps) or not any(kinds):
+        return True
+    between = not kinds[0] and not any(one and two for one, two in pairwise(kinds))
+    homogeneous = len(slopes) == 1 and -1 < min(slopes) <= 1
+    return between and homogeneous and (theorems or not kinds[-1])
+
+
+def _check(module: nn.Module) -> tuple[str, ...]:
+    """Check what holds for all parts of a module; what was assumed.
+
+    Raises:
+        ModelError: hooks, parametrisations, training mode, or parameters without finite numbers.
+    """
+    for name, one in module.named_modules():
+        kind = type(one).__name__
+        at = f"{label(name)}: {kind}" if name else kind
+        _check_forward(at, one)
+        require(
+            not (one._forward_hooks or one._forward_pre_hooks),
+            f"{at} has hooks, which may change what it computes; remove them first",
         )
-        raise ModelError(f"the module has {at}; {rule}")
-    require(
-        not (module._forward_hooks or module._forward_pre_hooks),
-        f"{at} has hooks, which may change what it computes; remove them first",
-    )
-    require(
-        not is_parametrized(module),
-        f"{at} is parametrised; call torch.nn.utils.parametrize.remove_parametrizations first",
-    )
-    if known is nn.Sequential:
-        for inner, child in module._modules.items():
-            if child is not None:
-                yield from _layers(f"{name}.{inner}" if name else inner, child)
-        return
-    require(
-        not module.training or known not in (nn.Dropout, nn.BatchNorm1d),
-        f"{at} is in training mode; call module.eval() first, and the audit is of what the network "
-        "computes then",
-    )
-    if known not in (nn.Identity, nn.Dropout):
-        yield name, module
+        require(
+            not is_parametrized(one),
+            f"{at} is parametrised; call torch.nn.utils.parametrize.remove_parametrizations first",
+        )
+        require(
+            not (one.training and isinstance(one, _TRAINED_OTHERWISE)),
+            f"{at} is in training mode; call module.eval() first, and the audit is of what the "
+            "network computes then",
+        )
+        if isinstance(one, nn.modules.batchnorm._BatchNorm):
+            for part in ("running_mean", "running_var"):
+                require(
+                    getattr(one, part) is not None,
+                    f"{at} has no running averages, so what it computes depends on the batch; a "
+                    "batch norm is read with them",
+                )
+                parameter(label(f"{name}.{part}" if name else part), getattr(one, part))
+    entries = 0
+    for name, array in module.named_parameters():
+        parameter(label(name), array)
+        entries += array.numel()
+    for name, buffer in module.named_buffers():
+        require(not buffer.is_meta, f"{label(name)} is a meta tensor; load the weights first")
+    fit = entries <= LARGEST_ENTRIES
+    require(fit, f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read")
+    return half_precision(module.parameters())
 
 
-_KINDS: tuple[type[nn.Module], ...] = (
-    nn.Sequential,
-    nn.Linear,
-    nn.ReLU,
-    nn.LeakyReLU,
-    nn.Identity,
-    nn.Dropout,
-    nn.BatchNorm1d,
-    nn.Flatten,
+#: What computes something else in training mode.
+_TRAINED_OTHERWISE = (
+    nn.modules.dropout._DropoutNd,
+    nn.modules.batchnorm._NormBase,
+    nn.RReLU,
+    nn.MultiheadAttention,
+    nn.TransformerEncoderLayer,
 )
 
 
-def _known(module: nn.Module) -> type[nn.Module] | None:
-    """The class of torch whose forward this module has; None if there is none that is known."""
-    for kind in _KINDS:
-        if not isinstance(module, kind) or "forward" in vars(module):
-            continue
-        if type(module).forward is kind.forward and type(module).__call__ is nn.Module.__call__:
-            return kind
-    return None
-
-
-def _stored(
-    name: str, arrays: list[Tensor | None], homes: dict[int, str], notes: list[str]
-) -> float:
-    """The sum of squares of parameters; 0 if another layer has the same, and a note says so."""
-    first = next((array for array in arrays if array is not None), None)
-    home = homes.setdefault(id(first), name) if first is not None else name
-    if home != name:
-        notes.append(
-            f"{label(home)} and {label(name)} share their parameters: the stored cost counts them "
-            "once, the cost of the network twice"
-        )
-        return 0.0
-    return squares(*(None if a is None else a.detach().double() for a in arrays))
-
-
-def _affine(name: str, layer: nn.Linear, homes: dict[int, str], notes: list[str]) -> Affine:
-    prefix = f"{name}." if name else ""
-    names = (f"{prefix}weight", None if layer.bias is None else f"{prefix}bias")
-    weight = parameter(label(names[0]), layer.weight)
-    bias = None if layer.bias is None else parameter(label(f"{prefix}bias"), layer.bias)
-    stored = _stored(name, [layer.weight, layer.bias], homes, notes)
-    return Affine(name or "Linear", weight, bias, names, stored)
-
-
-def _norm(
-    name: str, layer: nn.BatchNorm1d, at: str, homes: dict[int, str], notes: list[str]
-) -> Step:
+def _check_forward(at: str, module: nn.Module) -> None:
+    """Check that a module is called by its forward, which is Python or torch's own."""
+    wrapper = next((part for part in ("module", "_orig_mod") if _wraps(module, part)), None)
     require(
-        layer.running_mean is not None and layer.running_var is not None,
-        f"{at} has no running averages, so what it computes depends on the batch; a batch norm is "
-        "read with them",
+        wrapper is None,
+        f"the module has {at}, which wraps another one; audit its .{wrapper}",
     )
-    arrays: list[Any] = []
-    for part in ("running_mean", "running_var", "weight", "bias"):
-        tensor = getattr(layer, part)
-        title = label(f"{name}.{part}" if name else part)
-        arrays.append(None if tensor is None else parameter(title, tensor))
-    mean, variance, weight, bias = arrays
-    title = name or "BatchNorm1d"
-    step = batch_norm(title, mean, variance, weight, bias, layer.eps)
-    return replace(step, stored=_stored(name, [layer.weight, layer.bias], homes, notes))
+    plain = type(module).__call__ is nn.Module.__call__ or isinstance(module, fx.GraphModule)
+    require(
+        plain and not isinstance(module, torch.jit.ScriptModule),
+        f"the module has {at}; its forward, of {type(module).__module__}, cannot be read: audit "
+        "the module of Python that it was made from",
+    )
+
+
+def _wraps(module: nn.Module, part: str) -> bool:
+    ours = type(module).__module__.startswith(("torch.nn.parallel", "torch._dynamo"))
+    return ours and part in dict(module.named_children())
+
+
+def _read(module: nn.Module, shape: tuple[int, ...] | None) -> Graph:
+    """The graph of a module at points of this shape, or of one that it takes.
+
+    Raises:
+        ModelError: it takes none, or cannot be traced.
+    """
+    given = [] if shape is None else [shape, (prod(shape),)]
+    first: DoesNotFit | None = None
+    for one in dict.fromkeys([*given, *_widths(module)]):
+        try:
+            return read_layers(trace(module, one), one, "torch module")
+        except DoesNotFit as error:
+            first = first or error
+    require(first is not None, "there is no linear layer; a network has at least one")
+    if shape is not None:
+        raise ModelError(f"the network does not take a point of shape {shape}: {first}") from first
+    raise ModelError(
+        f"{first}. Without data, a point is taken as the numbers that a linear layer takes; if "
+        "that is wrong, give data"
+    ) from first
+
+
+def _widths(module: nn.Module) -> list[tuple[int, ...]]:
+    """How many numbers the first layer may take, the likeliest first."""
+    found: list[tuple[int, ...]] = []
+    for one in module.modules():
+        if isinstance(one, nn.Linear):
+            found.append((one.in_features,))
+        elif isinstance(one, nn.BatchNorm1d):
+            found.append((one.num_features,))
+    for array in module.parameters():
+        if array.ndim == 2:
+            found += [(array.shape[1],), (array.shape[0],)]
+    return list(dict.fromkeys(found))[:_TRIED]
+
+
+def _compare(module: nn.Module, graph: Graph, read: Model | Graph) -> None:
+    """Check that what was read computes what the module computes, at three random points.
+
+    Raises:
+        ModelError: it does not: points of a batch are mixed, or the forward has a state.
+    """
+    X = torch.randn(
+        3, *graph.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    )
+    there, error = _called(module, X)
+    flat = X.flatten(1)
+    try:
+        here = read(flat) if isinstance(read, Graph) else read.net(flat)
+    except RuntimeError as wrong:
+        raise ModelError(
+            f"what was read cannot be taken at several points at once: {line_of(wrong)}"
+        ) from wrong
+    close = there.shape[0] == len(X) and there.numel() == here.numel()
+    if close and _agree(here, there.reshape(len(X), -1), error):
+        return
+    alone, error = _called(module, X[:1])
+    require(
+        not _agree(here[:1], alone.reshape(1, -1), error),
+        "the module mixes the points of a batch: what it computes at one depends on the others, so "
+        "that it is no function of a point",
+    )
+    raise ModelError(
+        "the module computes something else than the operations in its forward say, as with random "
+        "numbers or a state that changes; it must be one function of a point"
+    )
+
+
+def _called(module: nn.Module, X: Tensor) -> tuple[Tensor, float]:
+    """What a module computes of points, and how exactly.
+
+    Raises:
+        ModelError: it fails.
+    """
+    failed: Exception | None = None
+    for dtype, error in ((torch.float64, 1e-7), (torch.float32, 1e-2)):
+        try:
+            with torch.no_grad(), doubles(dtype), torch.random.fork_rng(devices=[]):
+                return module.to(dtype)(X.to(dtype)).double(), error
+        except Exception as wrong:  # anything may come from a forward that somebody wrote
+            failed = failed or wrong
+    raise ModelError(
+        f"the module fails at {len(X)} points at once: {type(failed).__name__}: "
+        f"{line_of(failed or RuntimeError())}"
+    ) from failed
+
+
+def _agree(one: Tensor, two: Tensor, error: float) -> bool:
+    if one.shape != two.shape:
+        return False
+    finite = torch.isfinite(two)
+    scale = float(two[finite].abs().max()) if bool(finite.any()) else 0.0
+    return bool(((one - two).abs() <= error * max(scale, 1e-300))[finite].all())

@@ -9,7 +9,7 @@ from torch.nn import functional
 from rankcheck.audit.graph.layer import Call, Layer
 from rankcheck.networks.modules import slope_of
 
-__all__ = ["SMOOTH", "read"]
+__all__ = ["NOT_HOMOGENEOUS", "SMOOTH", "read"]
 
 _RELU = (torch.relu, functional.relu, "relu")
 #: Others: not homogeneous, so that no theorem here is about them. Classes, functions, methods.
@@ -30,11 +30,13 @@ _BROKEN: dict[str, tuple[object, ...]] = {
     "ReLU6": (nn.ReLU6, functional.relu6),
     "Hardsigmoid": (nn.Hardsigmoid, functional.hardsigmoid),
 }
+#: The titles of both.
+NOT_HOMOGENEOUS = frozenset((*SMOOTH, *_BROKEN))
 
 
 def read(call: Call) -> Layer | None:
     """An activation that acts on each number alone."""
-    what = type(call.module) if call.module is not None else call.function
+    what = call.what
     slope = None if call.module is None else slope_of(call.module)
     if what in _RELU:
         slope = 0.0

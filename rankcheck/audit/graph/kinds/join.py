@@ -15,10 +15,13 @@ _SUMS = (operator.add, operator.iadd, torch.add, "add", "add_")
 _DIFFERENCES = (operator.sub, operator.isub, torch.sub, "sub", "sub_")
 _PRODUCTS = (operator.mul, operator.imul, torch.mul, "mul", "mul_")
 _QUOTIENTS = (operator.truediv, torch.div, "div")
+_NEGATIVES = (operator.neg, torch.neg, "neg")
 
 
 def read(call: Call) -> Layer | None:
     """x + y, x − y, xy or x/y of two tensors, or of one and a constant."""
+    if call.function in _NEGATIVES:
+        return Layer(call.name, "multiple", affine=True, piecewise=True, rowwise=True)
     if call.function not in (*_SUMS, *_DIFFERENCES, *_PRODUCTS, *_QUOTIENTS):
         return None
     tensors = [a for a in call.args if isinstance(a, Operand)]

@@ -36,7 +36,7 @@ _PARTS = (torch.chunk, torch.split, "chunk", "split")
 
 def read(call: Call) -> Layer | None:
     """A layer that keeps all numbers, perhaps at other places."""
-    what = type(call.module) if call.module is not None else call.function
+    what = call.what
     if what in _NOTHING:
         return Layer(call.name, "nothing", affine=True, piecewise=True, rowwise=True)
     if what in _MOVES:
