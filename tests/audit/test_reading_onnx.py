@@ -235,7 +235,6 @@ REFUSED = [
     ([FIRST, RELU, LAST], {}, twice, "two constants 'V'"),
     ([FIRST, RELU, LAST], {}, with_function, "defines functions of its own"),
     ([FIRST, RELU, LAST], {}, sparse, "sparse initializers"),
-    ([node("Gemm", "x half", "y", transB=1)], {}, None, "'half' has half precision"),
     ([node("Gemm", "x whole", "y", transB=1)], {}, None, "'whole' has the type 'int64'"),
     ([node("Gemm", "x nan", "y", transB=1)], {}, None, r"'nan' has the entry nan at \[0, 0\]"),
     ([node("Gemm", "x W b", "y", transA=1)], {}, None, "transposes the data"),

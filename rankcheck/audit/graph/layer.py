@@ -15,9 +15,13 @@ __all__ = ["Call", "Layer", "Operand", "kind_of"]
 
 def kind_of(module: nn.Module) -> type[nn.Module] | None:
     """The class of torch whose forward this module has; None if it has one of its own."""
-    kind: Any = next(k for k in type(module).__mro__ if k.__module__.startswith("torch.nn."))
-    own = "forward" in vars(module) or type(module).forward is not kind.forward
-    return None if own or kind is nn.Module else kind
+    if "forward" in vars(module):
+        return None
+    forward: Any = type(module).forward
+    for kind in type(module).__mro__:
+        if getattr(nn, kind.__name__, None) is kind and kind is not nn.Module:
+            return kind if getattr(kind, "forward", None) is forward else None
+    return None
 
 
 @dataclass(frozen=True, eq=False)

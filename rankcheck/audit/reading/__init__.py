@@ -18,7 +18,7 @@ from torch import nn
 
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.arrays import parameter
+from rankcheck.audit.reading.arrays import half_precision, parameter
 from rankcheck.audit.reading.data import check_width, data_of, read_data
 from rankcheck.audit.reading.folding import Activation, Affine, Step, assemble, check_slope, squares
 from rankcheck.audit.reading.modules import from_module
@@ -86,10 +86,13 @@ def read_model(
             return read_onnx(path, slope=slope)
         if kind == "torch":
             parameters, assumed = read_state_dict(path)
+            assumed = (*assumed, *half_precision(parameters.values()))
             return from_parameters(
                 parameters, "state dict", slope=slope, in_order=True, assumed=assumed
             )
-        return from_parameters(read_tensors(path), "safetensors", slope=slope, in_order=False)
+        tensors = read_tensors(path, half=True)
+        assumed = half_precision(tensors.values())
+        return from_parameters(tensors, "safetensors", slope=slope, in_order=False, assumed=assumed)
     except ModelError as error:
         if where(path) in str(error):
             raise

@@ -101,7 +101,7 @@ def dense(name: str, tensor: Any, *, integers: bool = False, half: bool = False)
 
 def half_precision(arrays: Iterable[Any]) -> tuple[str, ...]:
     """What is said of a network some of whose arrays have half precision."""
-    texts = (str(array.dtype).removeprefix("torch.") for array in arrays)
+    texts = (str(getattr(array, "dtype", "")).removeprefix("torch.") for array in arrays)
     found = sorted({text for text in texts if text in _HALF})
     if not found:
         return ()

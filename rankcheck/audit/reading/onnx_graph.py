@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.arrays import check_size, parameter
+from rankcheck.audit.reading.arrays import check_size, half_precision, parameter
 from rankcheck.audit.reading.folding import (
     Activation,
     Affine,
@@ -71,6 +71,7 @@ def read_onnx(path: Path, *, slope: float | None = None) -> Model:
         _check(model)
         constants = _constants(model.graph)
         steps, notes = _steps(model.graph, constants)
+    notes += half_precision(constants.arrays.values())
     return assemble(steps, "ONNX", slope=slope, assumed=notes, cut="export the network without it")
 
 
