@@ -33,6 +33,8 @@ class Model:
             changes the cost.
         assumed: what the file does not say and was assumed, a sentence each.
         guessed: whether the activations are among it: neither the file nor the caller named them.
+        branches: of what the names of the layers speak that no chain has, in words; empty if of
+            nothing.
     """
 
     net: Network
@@ -43,6 +45,7 @@ class Model:
     folded: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     guessed: bool = False
+    branches: str = ""
 
     @cached_property
     def balanced(self) -> Network:

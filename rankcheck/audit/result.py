@@ -38,6 +38,12 @@ GUESSED = (
     "neither activations nor skip connections, so this may be the audit of another network than "
     "yours."
 )
+#: Of the headline where names of layers speak of something else than a chain, what to do.
+BRANCHES = (
+    "Parameters tell neither skip connections nor activations, so this may be the audit of another "
+    "network than yours: --outputs FILE compares with what your model puts out (Python: outputs=); "
+    "a module or its ONNX file tells how layers are joined."
+)
 
 
 @dataclass(frozen=True)
@@ -265,6 +271,7 @@ class ModelFacts:
     folded: tuple[str, ...]
     assumed: tuple[str, ...]
     guessed: bool = False
+    branches: str = ""
     activations: tuple[str, ...] = ()
     outputs: OutputFacts | None = None
 
@@ -281,6 +288,11 @@ class ModelFacts:
         kinds = f"activations {', '.join(self.activations)}" if self.activations else "affine"
         inside = f"{self.widths[0]} numbers in and {self.widths[-1]} out"
         return f"at most {self.depth} layers with weights on a path, {inside}, {kinds}"
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the activations, or that it is a chain, were assumed."""
+        return self.guessed or bool(self.branches)
 
     @property
     def chain(self) -> str:
@@ -345,7 +357,9 @@ class Audit(InNotebooks):
 
     @property
     def headline(self) -> str | None:
-        """What has to be known first: that activations were assumed, or that it is no chain."""
+        """What has to be known first: that a chain or activations were assumed; that it is none."""
+        if self.model.branches:
+            return f"A chain was assumed, and the names speak of {self.model.branches}. {BRANCHES}"
         if self.model.guessed:
             return GUESSED
         return None if self.model.is_chain else self._no_chain()

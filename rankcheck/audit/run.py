@@ -98,9 +98,9 @@ def audit(
             )
             result = replace(result, theorems=evaluated)
     if agreed is not None:
-        told = replace(
-            result.model, outputs=agreed, guessed=result.model.guessed and bool(agreed.others)
-        )
+        told = replace(result.model, outputs=agreed)
+        if not agreed.others:  # nothing is merely assumed any more
+            told = replace(told, guessed=False, branches="")
         result = replace(result, model=told)
     result = replace(result, name=_name(model), versions=versions())
     result = replace(result, first=advice(result), words=in_words(result))
@@ -181,4 +181,5 @@ def _model_facts(model: Model) -> ModelFacts:
         folded=model.folded,
         assumed=model.assumed,
         guessed=model.guessed,
+        branches=model.branches,
     )

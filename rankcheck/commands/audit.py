@@ -11,15 +11,16 @@ shows a file that was misread, or a bug of rankcheck.
 
 Parameters do not tell the activations between the layers. Name them with --slope (0 is ReLU), or
 give with --outputs what your model puts out at the points, which tells the network as read from
-others; without either, ReLU is assumed, and the first line and the exit code say so.
+others; without either, ReLU is assumed, and the first line and the exit code say so. They also do
+where names of layers speak of skip connections, until outputs agree.
 
 Over time: NEW --against OLD shows what changed between two checkpoints, and a folder in place of
 MODEL the figures of all its checkpoints, in the order of the steps in their names; --watch follows
 a training that runs. Both measure, and evaluate no theorem.
 
 Exit codes: 0 done, also where a theorem is undecided, which is a matter of rounding; 1 a theorem
-fails; 2 wrong input, such as a layer that is not supported; 3 done, but the activations were
-assumed; 130 interrupted.
+fails; 2 wrong input, such as a layer that is not supported; 3 done, but the activations, or
+that the network is a chain, were assumed; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
         say(f"balanced network: {args.balanced}", stream)
     if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
-    return Exit.UNDECIDED if result.headline else Exit.EXPECTED
+    return Exit.UNDECIDED if result.model.is_assumed else Exit.EXPECTED
 
 
 def _check(args: argparse.Namespace, report: Path | None) -> None:

@@ -188,6 +188,21 @@ def test_activations_that_were_assumed_are_said_first_and_by_the_exit_code(train
         assert capsys.readouterr().out.startswith(f"{name}: ")
 
 
+def test_names_that_speak_of_branches_are_said_first_and_by_the_exit_code(trained, capsys):
+    names = ("stem", "block.0", "block.2")
+    state = {
+        f"{name}.{part}": torch.load(trained)[f"{i}.{part}"]
+        for i, name in zip((0, 2, 4), names, strict=True)
+        for part in ("weight", "bias")
+    }
+    state["block.2.weight"], state["block.2.bias"] = torch.eye(4), torch.zeros(4)
+    torch.save(state, "trained.pt")
+    assert main(["audit", "trained.pt", "--slope", "0", "--no-theorems", "--json", "a.json"]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith("A chain was assumed, and the names speak of skip connections, which wou")
+    assert "'block.0' to 'block.2'" in json.loads(Path("a.json").read_text())["headline"]
+
+
 def test_outputs_say_that_the_network_is_the_one(trained, capsys):
     net = module()
     net.load_state_dict(torch.load(trained))

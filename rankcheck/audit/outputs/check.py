@@ -132,10 +132,10 @@ def kinds_of(read: Model | Graph, X: Tensor, found: Tensor, outputs: Outputs) ->
 
 def _others(read: Model | Graph, X: Tensor, test: Kind) -> tuple[str, ...]:
     """What a network with these parameters may have as well, by outputs that agree."""
-    if isinstance(read, Graph) or not read.guessed:
+    if isinstance(read, Graph):
         return ()
-    readings = other_activations(read)
-    if isinstance(test, Classes):
+    readings = other_activations(read) if read.guessed else iter(())
+    if isinstance(test, Classes) and (read.guessed or read.branches):
         readings = chain(readings, with_skips(read, own=True))
     return tuple(one.words for one in readings if _agrees(one, X, test))
 

@@ -28,6 +28,7 @@ from rankcheck.audit.reading.folding import (
 )
 from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, require
 from rankcheck.audit.reading.order import ordered
+from rankcheck.audit.reading.signs import signs_of_branches
 
 __all__ = ["EPS", "from_parameters"]
 
@@ -111,7 +112,8 @@ def from_parameters(
         names = _listed(list(norms))
         notes.append(f"the eps of the batch norms ({names}): {EPS:g}, the default of torch")
     model = assemble(steps, source, slope=slope, assumed=notes)
-    return replace(model, guessed=slope is None and len(order) > 1)
+    branches = signs_of_branches(order, shapes) if len(order) > 1 else ""
+    return replace(model, guessed=slope is None and len(order) > 1, branches=branches)
 
 
 def _listed(names: list[str], most: int = 8) -> str:
