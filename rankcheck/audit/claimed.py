@@ -15,7 +15,8 @@ _BOUND = (
     "at least what is given for a chain (rank.jacobian-bounds-cost); "
 )
 _OWN = {
-    "chain": "the block itself as well, if its layers are linear ones and ReLU",
+    "chain": "weights that are shared by rows or by places of an image are counted once, so with "
+    "them the block itself may cost less",
     "residual": "a shortcut that is the identity costs nothing, so the block itself may cost less",
     "branches": "the block itself is no such chain, and may cost less",
 }

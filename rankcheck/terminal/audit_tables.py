@@ -22,7 +22,8 @@ _Columns = Mapping[str, Callable[[Any], str]]
 
 def layers(audit: Audit, width: int) -> list[str]:
     """The table of the layers."""
-    block = _table(_LAYERS, audit.layers, _SPARED_OF_LAYERS, width)
+    columns = {n: cell for n, cell in _LAYERS.items() if n != "dist²" or audit.model.is_chain}
+    block = _table(columns, audit.layers, _SPARED_OF_LAYERS, width)
     if any("?" in layer.rank_text for layer in audit.layers):
         block += wrapped("? the next singular value is close: this rank is undecided", width)
     if not all(layer.complete for layer in audit.layers):

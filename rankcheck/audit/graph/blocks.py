@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -49,7 +50,11 @@ def blocks(graph: Graph) -> tuple[Block, ...]:
             begun = node
     if begun is not cuts[-1]:
         found.append(_chain(graph, begun, cuts[-1]))
-    return tuple(found)
+    times = Counter(block.name for block in found)
+    return tuple(
+        replace(block, name=_ends(block.graph)) if times[block.name] > 1 else block
+        for block in found
+    )
 
 
 def _cuts(graph: Graph) -> list[fx.Node]:
@@ -115,11 +120,19 @@ def _branches(start: fx.Node, end: fx.Node) -> list[fx.Node] | None:
 
 
 def _name(part: Graph) -> str:
-    """What the names of the layers with weights have in common; that of the first if nothing."""
-    names = [layer.name for layer in part.layers.values() if layer.maps]
-    names = names or [layer.name for layer in part.layers.values()]
-    parts = [name.split(".") for name in names]
+    """What the names of the layers with weights have in common; else those of both ends."""
+    parts = [name.split(".") for name in _names(part)]
     common = [first[0] for first in zip(*parts, strict=False) if len(set(first)) == 1]
-    if common:
-        return ".".join(common)
+    return ".".join(common) or _ends(part)
+
+
+def _ends(part: Graph) -> str:
+    """The first and the last name of its layers with weights."""
+    names = _names(part)
     return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
+
+
+def _names(part: Graph) -> list[str]:
+    """Of the layers with weights; of all if there are none."""
+    names = [layer.name for layer in part.layers.values() if layer.maps]
+    return names or [layer.name for layer in part.layers.values()]
