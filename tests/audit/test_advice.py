@@ -25,6 +25,7 @@ def facts(**changes):
         replace(one, dead=0, bent=one.shape[0], distance=None) for one in whole.layers[:-1]
     )
     whole = replace(whole, layers=(*layers, replace(whole.layers[-1], distance=None)))
+    assert whole.data is not None
     whole = replace(whole, data=replace(whole.data, dead_cost=0.0))
     return replace(whole, **changes)
 
