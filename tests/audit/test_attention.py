@@ -1,8 +1,12 @@
 """Attention as a graph: what the module of torch computes, and what is known of its parts."""
 
+import math
+import pickle
+
 import pytest
 import torch
 from torch import nn
+from torch.func import jacfwd, jacrev
 from torch.nn import functional
 
 from rankcheck.audit.graph.blocks import blocks
@@ -51,6 +55,59 @@ class Gated(nn.Module):
         return x + self.back(functional.silu(self.one(x)) * self.two(x))
 
 
+class ByHand(nn.Module):
+    """Causal attention with learned positions, as it is written by hand."""
+
+    def __init__(self):
+        super().__init__()
+        self.ways, self.back = nn.Linear(SIZE, 3 * SIZE), nn.Linear(SIZE, SIZE)
+        self.place = nn.Embedding(TOKENS, SIZE)
+        self.register_buffer("seen", torch.tril(torch.ones(TOKENS, TOKENS)))
+
+    def forward(self, x):
+        number, tokens, size = x.size()
+        x = x + self.place(torch.arange(tokens, device=x.device))
+        shape = (number, tokens, HEADS, size // HEADS)
+        q, k, v = (y.view(*shape).transpose(1, 2) for y in self.ways(x).split(size, dim=2))
+        scores = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
+        scores = scores.masked_fill(self.seen[:tokens, :tokens] == 0, float("-inf"))
+        y = (functional.softmax(scores, dim=-1) @ v).transpose(1, 2).contiguous()
+        return x + self.back(y.view(number, tokens, size))
+
+
+class Fused(nn.Module):
+    """The kernel of torch, with fewer keys than queries."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.q, self.kv = nn.Linear(SIZE, SIZE), nn.Linear(SIZE, SIZE)
+        self.options = options
+
+    def forward(self, x):
+        q = self.q(x).unflatten(-1, (4, -1)).transpose(1, 2)
+        k, v = (y.unflatten(-1, (2, -1)).transpose(1, 2) for y in self.kv(x).chunk(2, -1))
+        y = functional.scaled_dot_product_attention(q, k, v, enable_gqa=True, **self.options)
+        return y.transpose(1, 2).flatten(2)
+
+
+class Products(nn.Module):
+    """Attention with stored matrices and einsum."""
+
+    def __init__(self):
+        super().__init__()
+        self.queries, self.keys = (nn.Parameter(torch.zeros(SIZE, 3)) for _ in range(2))
+        self.register_buffer("fixed", normal(SIZE, SIZE))
+
+    def forward(self, x):
+        scores = torch.einsum("btd,bsd->bts", x @ self.queries, torch.matmul(x, self.keys))
+        return torch.bmm(scores.softmax(-1), x @ self.fixed)
+
+
+def encoder(layers=1, **options):
+    layer = nn.TransformerEncoderLayer(SIZE, HEADS, 12, batch_first=True, **options)
+    return layer if layers == 1 else nn.TransformerEncoder(layer, layers, nn.LayerNorm(SIZE))
+
+
 LATER = torch.ones(TOKENS, TOKENS, dtype=torch.bool).triu(1)
 MODULES = {
     "plain": lambda: SelfAttention(),
@@ -63,6 +120,15 @@ MODULES = {
     "a mask for each head": lambda: SelfAttention(normal(HEADS, TOKENS, TOKENS)),
     "dropout": lambda: SelfAttention(dropout=0.5),
     "SwiGLU": Gated,
+    "by hand": ByHand,
+    "fused": Fused,
+    "fused and causal": lambda: Fused(is_causal=True, scale=0.3),
+    "fused with a mask": lambda: Fused(attn_mask=~LATER),
+    "products": Products,
+    "encoder layer": encoder,
+    "encoder layer, norm first": lambda: encoder(norm_first=True),
+    "encoder layer, GELU": lambda: encoder(norm_first=True, activation="gelu"),
+    "encoder": lambda: encoder(2),
 }
 
 
@@ -89,6 +155,38 @@ def test_the_maps_of_attention():
     assert sum(one.weights + one.bias for one in maps.values()) == pytest.approx(graph.stored_cost)
 
 
+def test_matrices_that_are_parameters_are_maps_and_others_are_not():
+    graph = graph_of(drawn(Products()), (TOKENS, SIZE), "torch module")
+    maps = [one for layer in graph.layers.values() for one in layer.maps]
+    assert [one.parameters for one in maps] == [("queries", None), ("keys", None)]
+    assert {one.block for one in maps} == {(3, SIZE)}
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_an_encoder_layer_is_two_residual_blocks(first):
+    module = encoder(norm_first=first)
+    found = blocks(graph_of(drawn(module), (TOKENS, SIZE), "torch module"))
+    kinds = [block.kind for block in found]
+    assert kinds == (["residual"] * 2 if first else ["residual", "chain"] * 2)
+    maps = [[m.name for la in block.graph.layers.values() for m in la.maps] for block in found]
+    inner = [name for names in maps for name in names if not name.startswith("norm")]
+    attention = [f"self_attn.{way}" for way in ("q", "k", "v", "out_proj")]
+    assert inner == [*attention, "linear1", "linear2"]
+
+
+def test_derivatives_in_both_directions():
+    graph = graph_of(drawn(encoder(norm_first=True)), (TOKENS, SIZE), "torch module")
+    X = normal(3, TOKENS * SIZE)
+    there, back = (torch.vmap(jac(graph.at))(X) for jac in (jacfwd, jacrev))
+    torch.testing.assert_close(there, back)
+
+
+def test_a_graph_travels():
+    graph = graph_of(drawn(SelfAttention(LATER)), (TOKENS, SIZE), "torch module")
+    X = normal(2, TOKENS * SIZE)
+    assert torch.equal(pickle.loads(pickle.dumps(graph))(X), graph(X))
+
+
 def test_blocks_and_rows():
     (attention,) = blocks(graph_of(drawn(SelfAttention()), (TOKENS, SIZE), "torch module"))
     (gated,) = blocks(graph_of(drawn(Gated()), (TOKENS, SIZE), "torch module"))
@@ -104,6 +202,7 @@ def test_blocks_and_rows():
         (SelfAttention(batch_first=False), "batch_first"),
         (SelfAttention(add_zero_attn=True), "add_zero_attn"),
         (SelfAttention(add_bias_kv=True), "add_bias_kv"),
+        (Fused(dropout_p=0.5), "dropout_p"),
     ],
 )
 def test_what_is_refused(module, said):

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 from torch.func import jacrev
 
+from rankcheck.audit import audit
 from rankcheck.audit.graph.rows import number_of_rows, of_one_row, rows_of
 from rankcheck.audit.graph.tracing import graph_of
 
@@ -41,7 +42,7 @@ def test_a_row_alone_has_the_values_and_the_jacobian_that_it_has_among_others():
     graph = read(Network(*mlp()))
     X = normal(6, TOKENS * SIZE, seed=3)
     assert number_of_rows(graph) == TOKENS
-    one, rows = of_one_row(graph), rows_of(graph, X)
+    one, rows = of_one_row(graph), rows_of(graph, X, 100)
     assert one.widths == (SIZE, SIZE)
     torch.testing.assert_close(one(rows).reshape(6, -1), graph(X))
     J = jacrev(graph.at)(X[0])
@@ -78,3 +79,23 @@ def test_a_norm_over_tokens_and_a_position_tell_rows_apart():
     assert number_of_rows(read(Network(over_all, nn.Linear(SIZE, SIZE)))) is None
     assert number_of_rows(read(Network(*mlp(), position=torch.zeros(1, SIZE)))) == TOKENS
     assert number_of_rows(read(Network(*mlp(), position=torch.zeros(TOKENS, SIZE)))) is None
+
+
+@pytest.mark.parametrize("points", [2, 7, 64, 100])
+def test_some_of_many_rows_are_distinct_and_of_all_points_and_places(points):
+    most, rows = 64, 32
+    graph = read(Network(nn.Linear(1, 1)), (rows, 1))
+    chosen = rows_of(graph, torch.arange(points * rows).double().reshape(points, rows), most)
+    assert chosen.shape == (most, 1)
+    seen = chosen.flatten().long()
+    assert len(set(seen.tolist())) == most
+    assert set((seen % rows).tolist()) == set(range(rows))
+    assert len(set((seen // rows).tolist())) == min(points, most)
+
+
+def test_an_audit_measures_a_block_of_rows_on_rows():
+    module = nn.Sequential(Network(*mlp()), nn.Flatten(), nn.Linear(TOKENS * SIZE, 2)).double()
+    found = audit(module.eval(), normal(5, TOKENS, SIZE), theorems=False)
+    block, end = found.blocks
+    assert (block.rowwise, block.shape, block.points) == (True, (SIZE, SIZE), 5 * TOKENS)
+    assert (end.rowwise, end.shape, end.points) == (False, (2, TOKENS * SIZE), 5)

@@ -12,13 +12,14 @@ from rankcheck.audit.graph.blocks import Block
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.least_cost import least_cost, unclaimed
 from rankcheck.audit.graph.points import Points
+from rankcheck.audit.graph.rows import in_rows, rows_of
 from rankcheck.audit.merged import JacobianFacts, jacobian_facts
 from rankcheck.audit.part import Part
 from rankcheck.audit.result import BlockFacts
 
 __all__ = ["BLOCK_POINTS", "block_facts", "block_jobs"]
 
-#: Blocks are measured at so many of the points at most, at even distances.
+#: Blocks are measured at so many of the points, or of their rows, at most, at even distances.
 BLOCK_POINTS = 256
 #: Of so many singular values the distribution is kept.
 SHOWN = 32
@@ -29,13 +30,16 @@ def block_jobs(graph: Graph, parts: Sequence[Block], X: Tensor) -> list[Points]:
     number = min(len(X), BLOCK_POINTS)
     places = torch.arange(number) * len(X) // number
     values = graph.values(X[places], dict.fromkeys(part.start for part in parts))
-    return [Points(one, values[part.start]) for part in parts for one in _measured(part)]
+    return [job for part in parts for job in _jobs(part, values[part.start])]
 
 
-def _measured(part: Block) -> Iterator[Graph]:
-    yield part.graph
+def _jobs(part: Block, X: Tensor) -> Iterator[Points]:
+    alone = in_rows(part)
+    if alone is not None:
+        part, X = alone, rows_of(part.graph, X, BLOCK_POINTS)
+    yield Points(part.graph, X)
     if part.branch is not None:
-        yield part.branch
+        yield Points(part.branch, X)
 
 
 def block_facts(
@@ -52,6 +56,8 @@ def block_facts(
 
 
 def _facts(part: Block, measured: Iterator[Part] | None, tolerance: float) -> BlockFacts:
+    alone = in_rows(part)
+    part = alone or part
     graph = part.graph
     before, after = graph.widths
     facts = BlockFacts(
@@ -59,7 +65,7 @@ def _facts(part: Block, measured: Iterator[Part] | None, tolerance: float) -> Bl
         kind=part.kind,
         layers=tuple(m.name for layer in graph.layers.values() for m in layer.maps),
         shape=(after, before),
-        rowwise=False,
+        rowwise=alone is not None,
         depth=graph.depth,
         cost=graph.stored_cost,
         unclaimed=unclaimed(graph),

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
+from rankcheck.audit.graph.blocks import Block
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.linear_map import DenseMap, DiagonalMap, LinearMap
 
-__all__ = ["number_of_rows", "of_one_row", "rows_of"]
+__all__ = ["in_rows", "number_of_rows", "of_one_row", "rows_of"]
 
 
 def number_of_rows(graph: Graph) -> int | None:
@@ -43,9 +45,30 @@ def of_one_row(graph: Graph) -> Graph:
     return replace(graph, shape=_row(graph.shape), shapes=shapes, layers=layers)
 
 
-def rows_of(graph: Graph, X: Tensor) -> Tensor:
-    """The rows of points (N, n_0) of such a graph, as its points of one row (NT, n_0/T)."""
-    return X.reshape(-1, graph.shape[-1])
+def in_rows(part: Block) -> Block | None:
+    """A block of one row; None if it does not treat several rows alike and alone."""
+    if number_of_rows(part.graph) is None:
+        return None
+    return replace(
+        part,
+        graph=of_one_row(part.graph),
+        branch=None if part.branch is None else of_one_row(part.branch),
+        shortcut=None if part.shortcut is None else of_one_row(part.shortcut),
+    )
+
+
+def rows_of(graph: Graph, X: Tensor, most: int) -> Tensor:
+    """Rows of points (N, n_0) of such a graph, (K, n_0/T), K ≤ `most`.
+
+    They are all NT rows, or `most` of them: of points at even distances, and of every place equally
+    often.
+    """
+    rows = math.prod(graph.shape[:-1])
+    each = X.reshape(len(X), rows, -1)
+    if len(X) * rows <= most:
+        return each.flatten(0, 1)
+    number = torch.arange(most)
+    return each[number * len(X) // most, number % rows]
 
 
 def _row(shape: tuple[int, ...]) -> tuple[int, ...]:
