@@ -19,8 +19,8 @@ VALUES = 30
 
 
 def pictures(blocks: Sequence[BlockFacts]) -> list[Picture]:
-    """The pictures of some blocks, in the order of the page; none without blocks."""
-    drawn = [costs(blocks), jacobians(blocks), branches(blocks)] if blocks else []
+    """The pictures of some blocks, in the order of the page; none of one that is the network."""
+    drawn = [costs(blocks), jacobians(blocks), branches(blocks)] if len(blocks) > 1 else []
     return [picture for picture in drawn if picture is not None]
 
 
