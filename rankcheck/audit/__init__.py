@@ -15,10 +15,21 @@ from rankcheck.doors import door
 if TYPE_CHECKING:
     from rankcheck.audit.history import compare, over_time
     from rankcheck.audit.model import Model, ModelError
+    from rankcheck.audit.pruning.result import Pruned
+    from rankcheck.audit.pruning.run import prune
     from rankcheck.audit.result import Audit
     from rankcheck.audit.run import audit
 
-__all__ = ["Audit", "Model", "ModelError", "audit", "compare", "over_time"]
+__all__ = [
+    "Audit",
+    "Model",
+    "ModelError",
+    "Pruned",
+    "audit",
+    "compare",
+    "over_time",
+    "prune",
+]
 
 __getattr__ = door(
     __name__,
@@ -26,6 +37,8 @@ __getattr__ = door(
         ".history.comparing": ("compare",),
         ".history.run": ("over_time",),
         ".model": ("Model", "ModelError"),
+        ".pruning.result": ("Pruned",),
+        ".pruning.run": ("prune",),
         ".result": ("Audit",),
         ".run": ("audit",),
     },

@@ -79,7 +79,7 @@ def _balance(audit: Audit) -> list[str]:
     seen = (
         "" if change is None else f" (on the data its outputs change by {change:.0e}, relatively)"
     )
-    less = f"at a cost of {number(balanced.cost)} for {number(cost)}"
+    less = f"at a cost of {number(balanced.cost)} instead of {number(cost)}"
     if not audit.model.is_chain:
         return [
             f"{percent(saved)} of the norm ‖θ‖² is free: rescaling hidden neurons and channels "

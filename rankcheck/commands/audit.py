@@ -44,9 +44,10 @@ from rankcheck.commands.arguments import (
 from rankcheck.errors import InputError
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal.exits import Exit
-from rankcheck.terminal.plain import readable, say, width_of
+from rankcheck.terminal.plain import readable, say, width_of, wrapped
 
 if TYPE_CHECKING:
+    from rankcheck.audit.pruning.result import Pruned
     from rankcheck.audit.result import Audit
     from rankcheck.terminal.audit import AuditDisplay
 
@@ -76,6 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write the network after balancing, which has the same function and the least cost "
         "that rescaling neurons can reach, as a new .safetensors file",
+    )
+    parser.add_argument(
+        "--prune",
+        metavar="FILE",
+        type=Path,
+        help="write a smaller network with the same values at the points of the data, or without "
+        "data everywhere, as a new .safetensors file: dead neurons are left out, linear ones are "
+        "folded into others; what is proved of it is printed",
     )
     parser.add_argument(
         "--max-rank",
@@ -121,7 +130,8 @@ def run(args: argparse.Namespace) -> int:
             raise
     for line in lines(result, width=width_of(stream), readable=partial(readable, stream=stream)):
         say(line, stream)
-    report.write(result.to_json())
+    pruned = _pruned(args)
+    report.write(result.to_json() | ({} if pruned is None else {"pruned": pruned.to_json()}))
     if report.path is not None:
         say(f"audit: {report.path}", stream)
     if args.html is not None:
@@ -132,6 +142,12 @@ def run(args: argparse.Namespace) -> int:
     if args.balanced is not None:
         _write_balanced(args)
         say(f"balanced network: {args.balanced}", stream)
+    if pruned is not None:
+        pruned.write(args.prune)
+        say(f"pruned network: {args.prune}", stream)
+        for sentence in pruned.words:
+            for line in wrapped(f"* {sentence}", width_of(stream)):
+                say(line, stream)
     if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
     return Exit.UNDECIDED if result.model.is_assumed else Exit.EXPECTED
@@ -146,24 +162,27 @@ def _check(args: argparse.Namespace, report: Path | None) -> None:
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
     if args.balanced is not None:
-        _check_new(args.balanced)
+        _check_new(args.balanced, "a balanced network")
+    if args.prune is not None:
+        _check_new(args.prune, "a pruned network")
     if args.outputs is not None and args.data is None:
         raise InputError("--outputs needs --data: outputs are compared at the points of the data")
     outputs = None if args.outputs == args.data else args.outputs  # an archive may hold both
-    check_apart([args.model, args.data, outputs, args.html, args.balanced, report])
+    written = [args.html, args.balanced, args.prune, report]
+    check_apart([args.model, args.data, outputs, *written])
 
 
-def _check_new(path: Path) -> None:
-    """Check that the balanced network can be written; no file is replaced, the trained one least.
+def _check_new(path: Path, what: str) -> None:
+    """Check that a network can be written; no file is replaced, the trained one least.
 
     Raises:
         InputError: with the path and the reason.
     """
     if path.suffix != ".safetensors":
-        raise InputError(f"cannot write to {path}: a balanced network is a .safetensors file")
+        raise InputError(f"cannot write to {path}: {what} is a .safetensors file")
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise InputError(f"cannot write to {path}: it exists; name another file, or delete it")
-    files.check_writable(path, "a balanced network")
+    files.check_writable(path, what)
 
 
 def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
@@ -183,6 +202,19 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
         executor=args.executor or (args.workers if args.workers > 1 else None),
         progress=display.progress,
     )
+
+
+def _pruned(args: argparse.Namespace) -> Pruned | None:
+    """The smaller network, if one is asked for.
+
+    Raises:
+        InputError: the network is no chain, or its values would change.
+    """
+    if args.prune is None:
+        return None
+    from rankcheck.audit import prune
+
+    return prune(args.model, args.data, slope=args.slope)
 
 
 def _write_balanced(args: argparse.Namespace) -> None:
