@@ -159,7 +159,7 @@ REFUSED = [
     (lambda: [L(2, 2), nn.ReLU6(), L(2, 2)], r"'1' \(ReLU6\) is not homogeneous"),
     (lambda: [L(2, 2), nn.Tanh()], r"ends with '1' \(Tanh\); leave it out"),
     (lambda: [L(2, 2), nn.Softmax(-1)], r"ends with '1' \(softmax\); leave it out"),
-    (lambda: [L(2, 2), nn.Softsign(), L(2, 2)], r"has '1' \(Softsign\), which is not known; write"),
+    (lambda: [L(2, 2), nn.Hardshrink(), L(2, 2)], r"'1' \(Hardshrink\), which is not known; write"),
     (list, "no linear layer"),
     (lambda: [nn.ReLU()], "no linear layer"),
     (lambda: [hooked()], "'0': Linear has hooks"),

@@ -17,14 +17,16 @@ __all__ = ["rewrite"]
 #: What changes the place or the gradient of a tensor, and no number.
 _COPIES = ("detach", "clone", "contiguous", "requires_grad_", torch.clone, torch.detach)
 
+_TRANSPOSES = ("t", "transpose", "permute", "swapaxes", "swapdims")
+
 _Value = Callable[[fx.Node], Any]
 
 
 def rewrite(graph: fx.Graph, value: _Value) -> None:
     """Rewrite a trace in place; the function that it computes stays.
 
-    Copies are left out, operations that change a tensor in place become others that make
-    a new one, `squeeze()` keeps the first axis, and what nothing depends on is left out.
+    Copies and what nothing depends on are left out, operations that change a tensor in place become
+    others that make a new one, `squeeze()` keeps the first axis, and x Wᵀ is a linear layer.
 
     Args:
         value: what a node computed in the trace, with its memory.
@@ -39,6 +41,8 @@ def rewrite(graph: fx.Graph, value: _Value) -> None:
                 _renew(graph, node, nodes[:place], value)
             if node.target in ("squeeze", torch.squeeze):
                 _squeeze(node, value)
+            elif node.target in (operator.matmul, torch.matmul, "matmul"):
+                _linear(node, value)
     for node in nodes:
         first = node.args[0] if node.args else None
         called = node.op in ("call_method", "call_function")
@@ -135,3 +139,16 @@ def _squeeze(node: fx.Node, value: _Value) -> None:
         node.args = (first, axes)
     else:
         node.replace_all_uses_with(first)
+
+
+def _linear(node: fx.Node, value: _Value) -> None:
+    """Write the product with the transpose of a stored matrix W as the linear layer of W."""
+    other = node.args[1] if len(node.args) == 2 else None
+    if not isinstance(other, fx.Node) or other.op != "call_method" or not other.args:
+        return
+    stored = other.args[0]
+    if not isinstance(stored, fx.Node) or stored.op != "get_attr" or value(stored).ndim != 2:
+        return
+    if other.target in _TRANSPOSES and torch.equal(value(other), value(stored).T):
+        node.op, node.target = "call_function", functional.linear
+        node.args = (node.args[0], stored)

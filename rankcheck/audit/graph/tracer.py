@@ -96,6 +96,19 @@ class Tensors(fx.Proxy):
         """Whether the numbers stand in memory as they are ordered."""
         return True
 
+    def __setitem__(self, place: object, value: object) -> None:
+        raise ModelError(
+            "the forward changes a part of a tensor in place; write it so that it makes a new one"
+        )
+
+    def _as_number(self) -> float:
+        raise ModelError(
+            f"the forward makes a number of {self.node.name!r}, so that there is no one graph of "
+            "it; the forward of a network that is read may depend on sizes, and not on values"
+        )
+
+    __float__ = __int__ = __index__ = __complex__ = _as_number
+
     def __len__(self) -> int:
         return len(self.tracer.value(self.node))
 
@@ -199,6 +212,10 @@ class Tracer(fx.Tracer):
         floats = isinstance(args[0], Tensors) and args[0].is_floating_point()
         return floats and all(kind.is_floating_point for kind in kinds)
 
+    def module(self, node: fx.Node) -> nn.Module:
+        """The module that a node calls."""
+        return self.root.get_submodule(str(node.target))
+
     def where(self, node: fx.Node) -> str:
         """The name of an operation and what it is."""
         path = node.meta.get("path") or ""
@@ -217,12 +234,17 @@ class Tracer(fx.Tracer):
         try:
             with torch.no_grad(), self._beside():
                 if node.op == "call_module":
-                    return self.root.get_submodule(str(node.target)).forward(*args, **kwargs)
+                    return self.module(node).forward(*args, **kwargs)
                 if node.op == "call_method":
                     return getattr(args[0], str(node.target))(*args[1:], **kwargs)
                 assert callable(node.target)
                 return node.target(*args, **kwargs)
         except (RuntimeError, ValueError, IndexError, TypeError, AttributeError) as error:
+            if node.op == "call_module" and isinstance(self.module(node), nn.Embedding):
+                raise ModelError(
+                    f"{self.where(node)} takes whole numbers, and audits are about functions of "
+                    "points: audit what comes behind it, with its values as points"
+                ) from error
             first = args[0] if args else None
             got = f", of shape {tuple(first.shape)[1:]}" if isinstance(first, Tensor) else ""
             raise DoesNotFit(

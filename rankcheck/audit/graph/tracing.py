@@ -87,7 +87,8 @@ def trace(module: nn.Module, shape: tuple[int, ...]) -> fx.GraphModule:
         ) from error
     output = next(node for node in graph.nodes if node.op == "output").args[0]
     if not isinstance(output, fx.Node) or not isinstance(tracer.value(output), Tensor):
-        kind = "several tensors" if isinstance(output, fx.Node) else f"a {type(output).__name__}"
+        kind = type(output).__name__.removeprefix("immutable_")
+        kind = "several tensors" if isinstance(output, fx.Node) else f"a {kind}"
         raise ModelError(f"the forward of {name} returns {kind}; it must return one tensor")
     rewrite(graph, tracer.value)
     graph._tracer_cls = None  # by which copies would be made; it needs the shape
@@ -143,6 +144,9 @@ def read_layers(module: fx.GraphModule, shape: tuple[int, ...], source: str) -> 
         if layer is None:
             raise ModelError(_unknown(module, node, call))
         layers[node.name] = _once(layer, module, names)
+    output = next(node for node in module.graph.nodes if node.op == "output")
+    if moving.isdisjoint(output.all_input_nodes):
+        raise ModelError("what the network computes does not depend on its input")
     return Graph(module, shape, layers, {n: s[1:] for n, s in shapes.shapes.items()}, source)
 
 

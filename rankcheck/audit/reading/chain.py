@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import torch
@@ -94,30 +95,53 @@ class _Reader:
         if layer.slope is not None:
             self.steps.append(Activation(layer.name, layer.slope))
             return True
-        if what in _ORDERED or what in _DROPOUTS:
+        if what in _ORDERED or what in _DROPOUTS or self._all(node):
             flat = len(self.graph.shapes[node.name]) == 1
-            if not self.steps and what in _ORDERED and flat:
+            if not self.steps and what not in _DROPOUTS and flat:
                 self.notes.append(f"points are flattened to vectors, as {label(layer.name)} does")
             return True
         if len(self.graph.shapes[node.name]) != 1 or len(self._shape_before(node)) != 1:
             return False  # of rows, or images
         if isinstance(module, nn.BatchNorm1d):
-            names = tuple(name for one in layer.maps for name in one.parameters)
-            self.steps.append(self._norm(layer.name, module, names))
+            trained = tuple(name for one in layer.maps for name in one.parameters)
+            self.steps.append(self._norm(layer.name, module, trained))
             return True
         [linear] = layer.maps or (None,)
         if isinstance(linear, DenseMap):
             stored = self._stored(layer.name, linear.parameters)
-            weight, bias = linear.weight, linear.offset
-            self.steps.append(Affine(layer.name, weight, bias, linear.parameters, stored))
+            as_stored = module is not None or what is functional.linear
+            names = linear.parameters if as_stored else None
+            weight, bias = linear.weight.contiguous(), linear.offset
+            self.steps.append(Affine(layer.name, weight, bias, names, stored))
             return True
         diagonal = self._diagonal(layer.name, node)
         if diagonal is not None:
-            self.steps.append(diagonal)
+            self._add(diagonal, node)
         return diagonal is not None
+
+    def _all(self, node: fx.Node) -> bool:
+        """Whether an index keeps all numbers in their order: it has full slices and new axes."""
+        if node.target is not operator.getitem or len(node.all_input_nodes) > 1:
+            return False
+        index = node.args[1] if isinstance(node.args[1], tuple) else (node.args[1],)
+        plain = all(one is None or isinstance(one, slice | type(...)) for one in index)
+        return plain and prod(self.graph.shapes[node.name]) == prod(self._shape_before(node))
 
     def _shape_before(self, node: fx.Node) -> tuple[int, ...]:
         return self.graph.shapes[_moving(node, self.graph)[0].name]
+
+    def _add(self, step: Diagonal, node: fx.Node) -> None:
+        """Add a step; a sum with a parameter behind a matrix without a bias is its bias."""
+        last = self.steps[-1] if self.steps else None
+        added = [str(one.target) for one in node.all_input_nodes if one.op == "get_attr"]
+        bias = node.target in _SUMS and len(added) == 1 and added[0] in self.graph.parameters
+        whole = bias and self.graph.parameters[added[0]].numel() == len(step.shift)
+        if whole and isinstance(last, Affine) and last.bias is None:
+            names = None if last.parameters is None else (last.parameters[0], added[0])
+            stored = last.stored + step.stored
+            self.steps[-1] = Affine(last.name, last.weight, step.shift, names, stored)
+        else:
+            self.steps.append(step)
 
     def _stored(self, name: str, parameters: tuple[str | None, ...]) -> float:
         """The sum of squares of parameters; 0 of those that another layer has counted."""

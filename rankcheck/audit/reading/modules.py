@@ -11,6 +11,7 @@ from torch import Tensor, fx, nn
 from torch.nn.utils.parametrize import is_parametrized
 
 from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.layer import kind_of
 from rankcheck.audit.graph.tracer import DoesNotFit, line_of
 from rankcheck.audit.graph.tracing import doubles, in_double, read_layers, trace
 from rankcheck.audit.model import Model, ModelError
@@ -51,6 +52,7 @@ def from_module(
     """
     notes = _check(module)
     graph = _read(in_double(module).eval(), shape)
+    _check_training(module, graph)
     check_activations(graph, theorems)
     found = steps_of(graph)
     read: Model | Graph = replace(graph, assumed=(*notes, *graph.assumed))
@@ -168,6 +170,27 @@ def _read(module: nn.Module, shape: tuple[int, ...] | None) -> Graph:
     ) from first
 
 
+def _check_training(module: nn.Module, graph: Graph) -> None:
+    """Check that a forward of a module's own does the same in training mode, if it is in it.
+
+    Raises:
+        ModelError: it does not.
+    """
+    own = [one for one in module.modules() if one.training and kind_of(one) is None]
+    if not own:
+        return
+    traced = read_layers(trace(in_double(module), graph.shape), graph.shape, "")
+    one, two = (
+        [(node.op, node.target, str(node.args), str(node.kwargs)) for node in nodes]
+        for nodes in (graph.module.graph.nodes, traced.module.graph.nodes)
+    )
+    require(
+        one == two,
+        f"{type(own[0]).__name__} is in training mode, and computes something else then; call "
+        "module.eval() first, and the audit is of what the network computes then",
+    )
+
+
 def _widths(module: nn.Module) -> list[tuple[int, ...]]:
     """How many numbers the first layer may take, the likeliest first."""
     found: list[tuple[int, ...]] = []
@@ -199,12 +222,14 @@ def _compare(module: nn.Module, graph: Graph, read: Model | Graph) -> None:
         raise ModelError(
             f"what was read cannot be taken at several points at once: {line_of(wrong)}"
         ) from wrong
-    close = there.shape[0] == len(X) and there.numel() == here.numel()
-    if close and _agree(here, there.reshape(len(X), -1), error):
+    alone, error = _called(module, X[:1])  # second, as it may count its calls
+    close = there.shape[:1] == X.shape[:1] and there.numel() == here.numel()
+    together = close and _agree(here, there.reshape(len(X), -1), error)
+    single = _agree(here[:1], alone.reshape(1, -1), error)
+    if together and single:
         return
-    alone, error = _called(module, X[:1])
     require(
-        not _agree(here[:1], alone.reshape(1, -1), error),
+        together or not single,
         "the module mixes the points of a batch: what it computes at one depends on the others, so "
         "that it is no function of a point",
     )
@@ -224,7 +249,7 @@ def _called(module: nn.Module, X: Tensor) -> tuple[Tensor, float]:
     for dtype, error in ((torch.float64, 1e-7), (torch.float32, 1e-2)):
         try:
             with torch.no_grad(), doubles(dtype), torch.random.fork_rng(devices=[]):
-                return module.to(dtype)(X.to(dtype)).double(), error
+                return module.to(dtype)(X.to(dtype, copy=True)).double(), error
         except Exception as wrong:  # anything may come from a forward that somebody wrote
             failed = failed or wrong
     raise ModelError(

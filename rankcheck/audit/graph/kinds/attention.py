@@ -18,6 +18,7 @@ __all__ = ["read"]
 
 _MATMUL = (operator.matmul, torch.matmul, torch.bmm, "matmul", "bmm")
 _SOFTMAX = (nn.Softmax, functional.softmax, torch.softmax, "softmax")
+_LOG_SOFTMAX = (nn.LogSoftmax, functional.log_softmax, torch.log_softmax, "log_softmax")
 _MASKED = (torch.masked_fill, torch.where, "masked_fill", "masked_fill_")
 #: The maps of `nn.MultiheadAttention`, as the audit names them.
 _WAYS = ("q", "k", "v")
@@ -44,9 +45,10 @@ def read(call: Call) -> Layer | None:
     if what is torch.einsum:
         alone = sum(isinstance(a, Operand) and a.value is None for a in call.args) == 1
         return Layer(call.name, "einsum", affine=alone, piecewise=alone)
-    if what in _SOFTMAX:
+    if what in (*_SOFTMAX, *_LOG_SOFTMAX):
         axis = call.argument(1, "dim") if call.module is None else call.module.dim
-        return Layer(call.name, "softmax", rowwise=axis in (-1, len(call.shape) - 1))
+        title = "softmax" if what in _SOFTMAX else "log softmax"
+        return Layer(call.name, title, rowwise=axis in (-1, len(call.shape) - 1))
     if what in _MASKED:
         return Layer(call.name, "mask", affine=True, piecewise=True) if _fixed(call) else None
     return None

@@ -15,11 +15,18 @@ _SUMS = (operator.add, operator.iadd, torch.add, "add", "add_")
 _DIFFERENCES = (operator.sub, operator.isub, torch.sub, "sub", "sub_")
 _PRODUCTS = (operator.mul, operator.imul, torch.mul, "mul", "mul_")
 _QUOTIENTS = (operator.truediv, torch.div, "div")
+_TOGETHER = (torch.cat, torch.concat, torch.stack)
+_EXTREMES = (torch.maximum, torch.minimum, "maximum", "minimum")
 _NEGATIVES = (operator.neg, torch.neg, "neg")
 
 
 def read(call: Call) -> Layer | None:
     """x + y, x − y, xy or x/y of two tensors, or of one and a constant."""
+    if call.function in _TOGETHER:
+        points = call.argument(1, "dim", 0) in (0, -len(call.shape))
+        return None if points else Layer(call.name, "concatenation", affine=True, piecewise=True)
+    if call.function in _EXTREMES:
+        return Layer(call.name, "extreme", piecewise=True)
     if call.function in _NEGATIVES:
         return Layer(call.name, "multiple", affine=True, piecewise=True, rowwise=True)
     if call.function not in (*_SUMS, *_DIFFERENCES, *_PRODUCTS, *_QUOTIENTS):

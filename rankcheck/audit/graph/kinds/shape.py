@@ -6,12 +6,26 @@ import operator
 
 import torch
 from torch import nn
+from torch.nn import functional
 
 from rankcheck.audit.graph.layer import Call, Layer
+from rankcheck.audit.model import ModelError
 
 __all__ = ["read"]
 
-_NOTHING = (nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
+_DROPOUTS = tuple(
+    getattr(functional, name)
+    for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
+)
+_NOTHING = (
+    nn.Identity,
+    nn.Dropout,
+    nn.Dropout1d,
+    nn.Dropout2d,
+    nn.Dropout3d,
+    nn.AlphaDropout,
+    *_DROPOUTS,
+)
 _MOVES = (
     nn.Flatten,
     nn.Unflatten,
@@ -37,6 +51,11 @@ _PARTS = (torch.chunk, torch.split, "chunk", "split")
 def read(call: Call) -> Layer | None:
     """A layer that keeps all numbers, perhaps at other places."""
     what = call.what
+    if what in _DROPOUTS and call.argument(2, "training", what is not functional.alpha_dropout):
+        raise ModelError(
+            f"{call.name!r} ({what.__name__}) drops entries at random; give it training=False, or "
+            "self.training and call module.eval() first"
+        )
     if what in _NOTHING:
         return Layer(call.name, "nothing", affine=True, piecewise=True, rowwise=True)
     if what in _MOVES:
