@@ -16,7 +16,7 @@ By = Literal["names", "time", "given"]
 STEPS = ("step", "steps", "iter", "iters", "iteration", "it", "update", "updates", "batch")
 EPOCHS = ("epoch", "epochs", "ep", "round", "rounds")
 
-_NUMBER = re.compile(r"([^\W\d_]*)[^\w.]*_*(\d+(?:\.\d+)?)")
+_NUMBER = re.compile(r"([^\W\d_]*)[\W_]*(\d+(?:\.\d+)?)")
 _Key = tuple[str, int]
 
 
@@ -28,11 +28,13 @@ class Order:
         places: their numbers, from 0, in this order.
         steps: of each, in this order; None if their names do not tell it.
         said: how they are ordered, in words.
+        unit: what the steps are: `step` or `epoch`.
     """
 
     places: tuple[int, ...]
     steps: tuple[int | None, ...]
     said: str
+    unit: str = "step"
 
 
 def ordered(names: Sequence[str], times: Sequence[float | None], by: By | None = None) -> Order:
@@ -44,17 +46,18 @@ def ordered(names: Sequence[str], times: Sequence[float | None], by: By | None =
     """
     key, steps = steps_of(names)
     called = f"the number behind “{key[0]}” in the names" if key and key[0] else "their numbers"
+    unit = "epoch" if key and key[0].lower() in EPOCHS else "step"
     lacking = None if key or not names else _without_number(names)
     numbered = key is not None or (lacking is None and _vary(names))
     if by == "given":
         rising = [step for step in steps if step is not None]
         known = len(rising) == len(names) and rising == sorted(set(rising))
         found = tuple(steps) if known else (None,) * len(names)
-        return Order(tuple(range(len(names))), found, "in the order given")
+        return Order(tuple(range(len(names))), found, "in the order given", unit)
     if by == "names" or (by is None and numbered):
         places = sorted(range(len(names)), key=lambda n: (steps[n] or 0, natural(names[n])))
         said = f"by {called}" if key else "in the natural order of their names"
-        return Order(tuple(places), tuple(steps[n] for n in places), said)
+        return Order(tuple(places), tuple(steps[n] for n in places), said, unit)
     places = sorted(range(len(names)), key=lambda n: (times[n] or 0.0, natural(names[n])))
     why = f", since “{lacking}” has no number" if by is None and lacking is not None else ""
     return Order(tuple(places), (None,) * len(names), f"by time of writing{why}")

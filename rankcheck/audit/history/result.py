@@ -176,6 +176,7 @@ class History(InNotebooks):
         name: of the folder, or of what was given.
         checkpoints: in their order.
         said: how they are ordered, in words.
+        unit: what their steps are: `step` or `epoch`.
         skipped: files that are no models, and models that could not be audited.
         left: the files that were found and not read when it ended.
         words: what is to be seen, in sentences.
@@ -185,6 +186,7 @@ class History(InNotebooks):
     name: str
     checkpoints: tuple[Checkpoint, ...]
     said: str = ""
+    unit: str = "step"
     skipped: tuple[Skipped, ...] = ()
     left: tuple[str, ...] = ()
     words: tuple[str, ...] = ()

@@ -64,6 +64,8 @@ def over_time(
         load=load,
         progress=progress,
     )
+    if by not in (None, "names", "time"):
+        raise InputError(f"by is {by!r}; a folder is ordered by `names` or by `time`, or None")
     if isinstance(models, str | os.PathLike):
         known = [Path(data)] if isinstance(data, str | os.PathLike) else []
         course = Course(Path(models), measuring, by=by, without=known)
@@ -219,23 +221,26 @@ def _history(
     left: tuple[str, ...] = (),
     seconds: float = 0.0,
 ) -> History:
-    checkpoints, said = _in_order(found, by)
+    checkpoints, said, unit = _in_order(found, by)
     return History(
         name=name,
         checkpoints=checkpoints,
         said=said,
+        unit=unit,
         skipped=tuple(skipped),
         left=left,
-        words=in_words(checkpoints),
+        words=in_words(checkpoints, unit),
         seconds=round(seconds, 3),
         versions=versions(),
     )
 
 
-def _in_order(found: Sequence[Checkpoint], by: By | None) -> tuple[tuple[Checkpoint, ...], str]:
+def _in_order(
+    found: Sequence[Checkpoint], by: By | None
+) -> tuple[tuple[Checkpoint, ...], str, str]:
     """The checkpoints in their order, each with its step, and how they are ordered."""
     if found and all(one.step is not None for one in found):
-        return tuple(sorted(found, key=lambda one: one.step or 0)), "by the steps given"
+        return tuple(sorted(found, key=lambda one: one.step or 0)), "by the steps given", "step"
     order = ordered([one.name for one in found], [one.written for one in found], by)
     placed = zip(order.places, order.steps, strict=True)
-    return tuple(replace(found[n], step=step) for n, step in placed), order.said
+    return tuple(replace(found[n], step=step) for n, step in placed), order.said, order.unit

@@ -15,22 +15,26 @@ WORTH = 0.01
 RANKS = 6
 
 
-def place_of(one: Checkpoint) -> str:
+def place_of(one: Checkpoint, unit: str) -> str:
     """A checkpoint as sentences name it: its step, else its name."""
-    return f"“{one.name}”" if one.step is None else f"step {one.step}"
+    return f"“{one.name}”" if one.step is None else f"{unit} {one.step}"
 
 
-def in_words(checkpoints: Sequence[Checkpoint]) -> tuple[str, ...]:
-    """Sentences about checkpoints in their order; none of fewer than two."""
+def in_words(checkpoints: Sequence[Checkpoint], unit: str = "step") -> tuple[str, ...]:
+    """Sentences about checkpoints in their order; none of fewer than two.
+
+    Args:
+        unit: what their steps are.
+    """
     if len(checkpoints) < 2:
         return ()
-    return (*_cost(checkpoints), *_rank(checkpoints), *_last(checkpoints[-1]))
+    return (*_cost(checkpoints, unit), *_rank(checkpoints, unit), *_last(checkpoints[-1]))
 
 
-def _cost(many: Sequence[Checkpoint]) -> list[str]:
+def _cost(many: Sequence[Checkpoint], unit: str) -> list[str]:
     costs = [one["cost"] or 0.0 for one in many]
     first, last, least = costs[0], costs[-1], min(costs)
-    way = f"From {place_of(many[0])} to {place_of(many[-1])}"
+    way = f"From {place_of(many[0], unit)} to {place_of(many[-1], unit)}"
     if abs(last - first) <= WORTH * max(first, last):
         said = f"{way} the cost stays near {last:.4g}"
     else:
@@ -38,11 +42,11 @@ def _cost(many: Sequence[Checkpoint]) -> list[str]:
             f"{way} the cost {'falls' if last < first else 'rises'} from {first:.4g} to {last:.4g}"
         )
     if least < (1 - WORTH) * min(first, last):
-        said += f"; it is least, {least:.4g}, at {place_of(many[costs.index(least)])}"
+        said += f"; it is least, {least:.4g}, at {place_of(many[costs.index(least)], unit)}"
     return [f"{said}."]
 
 
-def _rank(many: Sequence[Checkpoint]) -> list[str]:
+def _rank(many: Sequence[Checkpoint], unit: str) -> list[str]:
     """The ranks one after the other, or since when the last one is there."""
     where = "of Jf at most points" if many[-1].points is not None else "of most layers"
     texts = [f"{one['rank']:.0f}{'?' if 'rank' in one.unclear else ''}" for one in many]
@@ -51,7 +55,7 @@ def _rank(many: Sequence[Checkpoint]) -> list[str]:
     note = " (? where the gap does not separate it)" if unclear else ""
     if len(runs) == 1:
         return [f"The rank {where} is {texts[0]} at every checkpoint{note}."]
-    since = place_of(many[-runs[-1][1]])
+    since = place_of(many[-runs[-1][1]], unit)
     if len(runs) <= RANKS:
         way = ", then ".join(text for text, _ in runs)
         return [f"The rank {where} is {way}; the last one since {since}{note}."]

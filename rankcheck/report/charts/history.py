@@ -154,7 +154,7 @@ def _curves(
         chart.line(points, series)
         open_ = [(one, place) in unclear for place, _ in curve]
         for (place, value), point, ring in zip(curve, points, open_, strict=True):
-            where = f"{'step' if history.stepped else 'checkpoint'} {place}"
+            where = f"{x.label} {place}"
             tip = f"{names[one]} {figure(scale * value)}{'?' if ring else ''}, {where}".strip()
             if ring:
                 chart.rings([point], series, tip=tip)
@@ -188,7 +188,7 @@ def _axis(values: Sequence[float], label: str, *, log: bool) -> Axis | None:
 def _places(history: History) -> tuple[Axis, dict[int, float]]:
     """The axis of the checkpoints, and where each place is on it."""
     places = sorted(set(history.places))
-    label = "step" if history.stepped else "checkpoint"
+    label = history.unit if history.stepped else "checkpoint"
     first, last = places[0], places[-1]
     middle = places[len(places) // 2]
     if last > first and not middle - first < CROWDED * (last - first):
