@@ -96,7 +96,7 @@ def _compare(args: argparse.Namespace) -> int:
 
         files.write_page(args.html, comparison_page(found))
         say(f"page: {args.html}", report.stream)
-    return Exit.EXPECTED if found.headline is None else Exit.UNDECIDED
+    return Exit.UNDECIDED if found.is_assumed else Exit.EXPECTED
 
 
 def _folder(args: argparse.Namespace) -> int:
@@ -127,7 +127,7 @@ def _folder(args: argparse.Namespace) -> int:
             shown.end()
             raise
     shown.end()
-    return Exit.EXPECTED if course.history.headline is None else Exit.UNDECIDED
+    return Exit.UNDECIDED if course.history.is_assumed else Exit.EXPECTED
 
 
 def pause() -> None:
@@ -149,7 +149,7 @@ class _Shown:
         self._width = width_of(report.stream)
         self._row: Callable[[Any], str] | None = None
         self._held: list[str] = []
-        self._guessed = False
+        self._told = False
 
     def event(self, event: Any, *, write: bool) -> None:
         """Show a checkpoint, or that a file is skipped, and write what there is if asked to."""
@@ -162,21 +162,22 @@ class _Shown:
             if self._row is None:
                 rows = Rows(event, self._width)
                 self._row = rows.row
-                self._say(*self._assumed(event), rows.head)
-            self._say(*self._assumed(event), self._row(event))
+                self._say(*self._headline(event), rows.head)
+            self._say(*self._headline(event), self._row(event))
         if self._row is not None:
             self._say(*self._held)
             self._held = []
             if write:
                 self._write()
 
-    def _assumed(self, one: Checkpoint) -> list[str]:
-        """That the activations were assumed, once."""
+    def _headline(self, one: Checkpoint) -> list[str]:
+        """What has to be known before anything else, once."""
         from rankcheck.terminal.history import beginning
 
-        new = one.guessed and not self._guessed
-        self._guessed |= one.guessed
-        return beginning(one, self._width) if new else []
+        if one.headline is None or self._told:
+            return []
+        self._told = True
+        return beginning(one.headline, self._width)
 
     def end(self) -> None:
         """Show what follows, and write it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankcheck.report.figures import figure
@@ -60,4 +61,5 @@ def _of_comparison(comparison: Comparison) -> dict[str, Any]:
         "pictures": [],
         "text": printable,
         "figure": figure,
+        "short": partial(figure, digits=3),
     }

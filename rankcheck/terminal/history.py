@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from rankcheck.audit.history.figures import FIGURES
-from rankcheck.audit.history.result import Change, Checkpoint, Comparison, History, Skipped
-from rankcheck.audit.result import GUESSED
+from rankcheck.audit.history.result import Checkpoint, Comparison, History, Skipped
 from rankcheck.terminal.figures import number, shortened
 from rankcheck.terminal.plain import WIDTH, fitting, printable, wrapped
 
@@ -64,9 +63,9 @@ class Rows:
         return " ".join([f"{name:{NAME}}", *(f"{cell:>{size}}" for cell, size in sized)]).rstrip()
 
 
-def beginning(first: Checkpoint, width: int = WIDTH) -> list[str]:
-    """What comes before the table: that the activations were assumed, if they were."""
-    return [*wrapped(GUESSED, min(max(width, 40), WIDTH)), ""] if first.guessed else []
+def beginning(headline: str, width: int = WIDTH) -> list[str]:
+    """What comes before the table: what has to be known before anything else."""
+    return [*wrapped(headline, min(max(width, 40), WIDTH)), ""]
 
 
 def skipped(one: Skipped, width: int = WIDTH) -> list[str]:
@@ -83,7 +82,7 @@ def closing(history: History, width: int = WIDTH) -> list[str]:
         said += f", {history.said}"
     if number:
         last = history.checkpoints[-1]
-        said += f"; {last.source}, depth {last.depth}, widths {last.chain}"
+        said += f"; {last.source}, {last.text}"
         if last.points is not None:
             said += f"; {last.points} point{'' if last.points == 1 else 's'}"
     block = wrapped(said, width)
@@ -104,7 +103,7 @@ def lines(found: History | Comparison, *, width: int = WIDTH) -> list[str]:
         width: of a line, in characters; at least 40, and at most `WIDTH`.
     """
     width = min(max(width, 40), WIDTH)
-    block = [] if found.headline is None else [*wrapped(found.headline, width), ""]
+    block = [] if found.headline is None else beginning(found.headline, width)
     if isinstance(found, Comparison):
         return block + _comparison(found, width)
     if found.checkpoints:
@@ -136,7 +135,7 @@ def brief(found: History | Comparison, most: int) -> list[str]:
 def _comparison(found: Comparison, width: int) -> list[str]:
     """The two networks, their figures, how far the functions differ, and the layers."""
     old, new = found.old, found.new
-    ends = [f"{one.source}, depth {one.depth}, widths {one.chain}" for one in (old, new)]
+    ends = [f"{one.source}, {one.text}" for one in (old, new)]
     block = wrapped(f"old: {old.name}, {ends[0]}", width)
     block += wrapped(f"new: {new.name}, {ends[1]}", width)
     table: list[Sequence[str]] = [("", "old", "new", "change")]
@@ -146,7 +145,13 @@ def _comparison(found: Comparison, width: int) -> list[str]:
             write(value, number, clear=clear)
             for value, clear in zip((one.old, one.new), one.clear, strict=True)
         ]
-        table.append((one.title, *cells, _change(one)))
+        table.append(
+            (
+                one.title,
+                *cells,
+                FIGURES[one.name].change(one.old, one.new, partial(number, digits=3)),
+            )
+        )
     block += ["", *_aligned(table, width)]
     if any(False in one.clear for one in found.changes):
         block += wrapped("? the gap does not separate this rank: it is undecided", width)
@@ -176,20 +181,6 @@ def _comparison(found: Comparison, width: int) -> list[str]:
     for note in found.notes:
         block += wrapped(f"* {note}", width)
     return block
-
-
-def _change(one: Change) -> str:
-    """By how much a figure changed, and relative to the old one; empty if it is the same."""
-    change = one.change
-    if not change or one.old is None:
-        return ""
-    if FIGURES[one.name].kind == "share":
-        return f"{100 * change:+.3g} pp"
-    text = f"{change:+.4g}"
-    if FIGURES[one.name].kind == "number" and one.old:
-        share = change / abs(one.old)
-        text += f" ({100 * share:+.3g} %)" if share < 1 else f" (×{1 + share:.3g})"
-    return text
 
 
 def _aligned(table: Sequence[Sequence[str]], width: int) -> list[str]:

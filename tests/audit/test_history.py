@@ -183,9 +183,12 @@ def test_files_are_waited_for_and_read_once(tmp_path, monkeypatch):
     (tmp_path / "whole.pt").unlink()
     path, read = tmp_path / "step_1.pt", []
     usual = Measuring.read
-    monkeypatch.setattr(
-        Measuring, "read", lambda self, model, name="": read.append(model) or usual(self, model)
-    )
+
+    def noted(self, model, name=""):
+        read.append(model)
+        return usual(self, model)
+
+    monkeypatch.setattr(Measuring, "read", noted)
 
     def write(share, at):
         def now():
@@ -356,7 +359,7 @@ def test_networks_of_other_shapes_have_no_layers_in_common():
     found = compare(module(), module(1, (3, 6, 2)), X)
     assert found.moved == ()
     [note] = found.notes
-    assert "old has 3 layers, 3 → 5 → 4 → 2; new has 2 layers, 3 → 6 → 2" in note
+    assert "widths 3 → 5 → 4 → 2, slope 0; depth 2, widths 3 → 6 → 2" in note
 
 
 def test_networks_of_other_ends_are_refused():
@@ -399,7 +402,7 @@ def test_the_json_has_all_figures(folder):
 def checkpoint(step, **figures):
     given = {**dict.fromkeys(FIGURES), "cost": 10.0, "rank": 2, "saved": 0.0, **figures}
     unclear = ("rank",) if given.pop("unclear", False) else ()
-    return Checkpoint("a", given, unclear, "", 3, "", 1, 1, step=step, points=5)
+    return Checkpoint("a", given, unclear, "", "", 1, 1, step=step, points=5)
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,11 @@ def test_a_file_is_ready_when_it_is_as_at_the_look_before(tmp_path):
     assert looks.ready() == []
     write(path, b"the whole", at=1001)  # in the same second
     assert looks.ready() == []
-    assert looks.waiting == ("a.pt",)
+    assert list(looks.waiting) == ["a.pt"]
     [entry] = looks.ready()
     assert (entry.name, entry.written, entry.changed) == ("a.pt", 1001.0, False)
     looks.tried(entry, read=True)
-    assert looks.waiting == ()
+    assert list(looks.waiting) == []
     assert looks.ready() == looks.ready() == []
 
 

@@ -180,9 +180,8 @@ def _squares(parameters: list[Tensor]) -> float:
 
 def _notes(old: Checkpoint, new: Checkpoint, moved: tuple[Moved, ...]) -> list[str]:
     notes = []
-    if old.chain != new.chain or old.depth != new.depth:
-        shapes = [f"{one.name} has {one.depth} layers, {one.chain}" for one in (old, new)]
-        notes.append(f"The networks have other shapes: {shapes[0]}; {shapes[1]}.")
+    if old.text != new.text:
+        notes.append(f"The networks are of two kinds: {old.text}; {new.text}.")
     elif not moved:
         notes.append("The networks have other layers, so these are not compared.")
     return notes

@@ -43,6 +43,21 @@ class Figure:
             return f"{100 * value:.3g} %"
         return f"{value:.0f}{'' if clear else '?'}" if self.kind == "whole" else write(value)
 
+    def change(self, old: float | None, new: float | None, write: Callable[[float], str]) -> str:
+        """By how much a value changed, and relative to the old one if it is positive; empty if not."""
+        if old is None or new is None or new == old:
+            return ""
+        sign = "+" if new > old else ""
+        if self.kind == "share":
+            return f"{sign}{write(100 * (new - old))} pp"
+        text = f"{sign}{write(new - old)}"
+        if self.kind == "whole" or old <= 0:
+            return text
+        share = (new - old) / old
+        return (
+            f"{text} ({sign}{write(100 * share)} %)" if share < 1 else f"{text} (×{1 + share:.3g})"
+        )
+
 
 def figures_of(audit: Audit) -> dict[str, float | None]:
     """The values of all figures, by name."""

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from rankcheck.audit.history.figures import FIGURES
-from rankcheck.audit.result import GUESSED
 from rankcheck.notebook import InNotebooks
 
 __all__ = ["Change", "Checkpoint", "Comparison", "Difference", "History", "Moved", "Skipped"]
@@ -26,27 +25,28 @@ class Checkpoint:
         name: of the file, inside the folder; of a network in Python, what it was given as.
         figures: by the names of `FIGURES`; None for what the audit does not have.
         unclear: the figures that are ranks which the gap does not separate.
-        source, depth, chain: as in `ModelFacts`: what it was read from, L, and the widths.
+        source, text: as in `ModelFacts`: what it was read from; depth, widths and activations.
         inputs, outputs: n_0 and n_L.
         written: when its file was written, in seconds since 1970; None without a file.
         step: of the training, as its name or a mapping says; None if that is not known.
         points: of the data.
-        guessed: whether the activations were assumed.
-        assumed: what else was, a sentence each.
+        headline: what has to be known before anything else, as of an audit; None without.
+        is_assumed: whether the activations, or that it is a chain, were assumed.
+        assumed: what was assumed, a sentence each.
     """
 
     name: str
     figures: Mapping[str, float | None]
     unclear: tuple[str, ...]
     source: str
-    depth: int
-    chain: str
+    text: str
     inputs: int
     outputs: int
     written: float | None = None
     step: int | None = None
     points: int | None = None
-    guessed: bool = False
+    headline: str | None = None
+    is_assumed: bool = False
     assumed: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> float | None:
@@ -142,8 +142,13 @@ class Comparison(InNotebooks):
 
     @property
     def headline(self) -> str | None:
-        """That the activations were assumed, if they were of one of the two."""
-        return GUESSED if self.old.guessed or self.new.guessed else None
+        """That of one of the two, as when activations were assumed."""
+        return self.old.headline or self.new.headline
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the activations, or that it is a chain, were assumed of one of the two."""
+        return self.old.is_assumed or self.new.is_assumed
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -195,8 +200,13 @@ class History(InNotebooks):
 
     @property
     def headline(self) -> str | None:
-        """That the activations were assumed, if they were of one of the networks."""
-        return GUESSED if any(one.guessed for one in self.checkpoints) else None
+        """That of the first network that has one, as when activations were assumed."""
+        return next((one.headline for one in self.checkpoints if one.headline), None)
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the activations, or that it is a chain, were assumed of one of the networks."""
+        return any(one.is_assumed for one in self.checkpoints)
 
     @cached_property
     def stepped(self) -> bool:
