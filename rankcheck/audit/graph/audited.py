@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from rankcheck.audit.graph.balance import balance
 from rankcheck.audit.graph.block_facts import block_facts, block_jobs
 from rankcheck.audit.graph.blocks import blocks
 from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.layers import measure_maps, most_rank
 from rankcheck.audit.graph.least_cost import least_cost
 from rankcheck.audit.graph.points import Points, kernel_top, measure
+from rankcheck.audit.graph.scalable import scalable
 from rankcheck.audit.graph.units import units
-from rankcheck.audit.layers import effective_rank, participation, stable_rank
 from rankcheck.audit.merged import check_finite, index_rank, jacobian_facts, quantiles
 from rankcheck.audit.part import Part
-from rankcheck.audit.ranks import NEAR, most_common, rank_facts, ranks_and_gaps
-from rankcheck.audit.result import Audit, Balanced, DataFacts, LayerFacts, ModelFacts
+from rankcheck.audit.ranks import most_common
+from rankcheck.audit.result import Audit, DataFacts, LayerFacts, ModelFacts
 from rankcheck.audit.task import Task
-from rankcheck.witnesses.projections import isometry_distance
 
 __all__ = ["audit_graph"]
-
-
-#: So many singular values of a layer.
-MOST = 4096
 
 
 def audit_graph(graph: Graph, task: Task) -> Audit:
     """What is measured of a network that is no chain, by layers, by blocks, and at the points."""
     X, progress = task.X, task.progress
-    parts = blocks(graph)
+    parts, hidden = blocks(graph), scalable(graph)
     progress("weights", 0, None)
     data, measured, jobs, found = None, None, [], []
     if X is not None:
@@ -50,20 +46,19 @@ def audit_graph(graph: Graph, task: Task) -> Audit:
         data = _data(graph, X, measured, task)
     progress("layers", 0, None)
     rank = None if data is None else most_common(data.ranks)
-    layers = _layers(graph, rank, task.tolerance)
+    layers = measure_maps(graph, task.tolerance, rank, hidden=hidden)
     if rank is None:
-        rank = most_common(Counter(layer.rank.rank for layer in layers))
+        rank = most_rank(layers)
     if measured is not None:
         layers = _on_data(graph, layers, measured)
-    cost = graph.stored_cost
     return Audit(
         name="",
         model=_model(graph),
         rank=rank,
         layers=tuple(layers),
-        balanced=Balanced(cost, None if X is None else 0.0, converged=False),
+        balanced=balance(graph, hidden, X),
         data=data,
-        blocks=block_facts(parts, found, task.tolerance),
+        blocks=block_facts(parts, found, task.tolerance, hidden),
     )
 
 
@@ -109,34 +104,6 @@ def _data(graph: Graph, X: Tensor, merged: Part, task: Task) -> DataFacts:
         index_rank=of_index,
         least_cost=least_cost(graph, s, found.clear, torch.from_numpy(merged.kinks)),
     )
-
-
-def _layers(graph: Graph, k: int | None, tolerance: float) -> list[LayerFacts]:
-    found = []
-    for layer in graph.layers.values():
-        for one in layer.maps:
-            s, complete = one.singular_values(MOST)
-            shaped = s.new_empty(0, *one.block)
-            rank, gap, threshold = ranks_and_gaps(shaped, s, tolerance)
-            facts = LayerFacts(
-                name=one.name,
-                shape=one.block,
-                weights=one.weights,
-                bias=one.bias,
-                singular_values=tuple(s.tolist()),
-                near_one=int(((s - 1).abs() <= NEAR).sum()),
-                rank=rank_facts(int(rank), float(gap), float(threshold)),
-                stable_rank=stable_rank(s),
-                effective_rank=effective_rank(s) if complete else None,
-                participation=participation(s) if complete else None,
-                kind=one.kind,
-                complete=complete,
-                copies=one.copies,
-            )
-            if complete and k is not None and k <= len(s):
-                facts = replace(facts, distance=float(isometry_distance(s, torch.tensor(k))))
-            found.append(facts)
-    return found
 
 
 def _on_data(graph: Graph, layers: list[LayerFacts], merged: Part) -> list[LayerFacts]:

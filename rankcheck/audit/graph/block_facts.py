@@ -8,11 +8,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from rankcheck.audit.graph.balance import balance_inside
 from rankcheck.audit.graph.blocks import Block
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.least_cost import least_cost, unclaimed
 from rankcheck.audit.graph.points import Points
 from rankcheck.audit.graph.rows import in_rows, rows_of
+from rankcheck.audit.graph.scalable import Scalable
 from rankcheck.audit.merged import JacobianFacts, jacobian_facts
 from rankcheck.audit.part import Part
 from rankcheck.audit.result import BlockFacts
@@ -43,16 +45,25 @@ def _jobs(part: Block, X: Tensor) -> Iterator[Points]:
 
 
 def block_facts(
-    parts: Sequence[Block], found: Sequence[Part], tolerance: float
+    parts: Sequence[Block],
+    found: Sequence[Part],
+    tolerance: float,
+    hidden: Sequence[Scalable] = (),
 ) -> tuple[BlockFacts, ...]:
     """The facts of blocks.
 
     Args:
         found: what was measured at the points of their `block_jobs`; empty without data.
         tolerance: the share of the largest singular value up to which one counts as zero.
+        hidden: the units of the whole network that can be rescaled.
     """
     measured = iter(found)
-    return tuple(_facts(part, measured if found else None, tolerance) for part in parts)
+    facts = []
+    for part in parts:
+        imbalance, balanced = balance_inside(part.graph, hidden)
+        one = _facts(part, measured if found else None, tolerance)
+        facts.append(replace(one, imbalance=imbalance, balanced=balanced))
+    return tuple(facts)
 
 
 def _facts(part: Block, measured: Iterator[Part] | None, tolerance: float) -> BlockFacts:

@@ -115,11 +115,13 @@ class ConvolutionMap:
             result: Tensor = pull(y.reshape(value.shape))[0]
             return result.reshape(-1)
 
-        if m * n <= ENTRIES:
+        if m * n <= ENTRIES or min(m, n) <= most:
             product = apply if n <= m else transpose
             matrix = torch.vmap(product)(torch.eye(min(m, n), dtype=self.weight.dtype))
             return torch.linalg.svdvals(matrix), True
-        return largest_singular_values(apply, transpose, (m, n), most), False
+        if m < n:
+            return largest_singular_values(transpose, apply, m, most), False
+        return largest_singular_values(apply, transpose, n, most), False
 
     def frobenius_squared(self) -> float:
         """‖A‖_F², by counting where an entry of a kernel stands in A."""
@@ -137,15 +139,18 @@ class ConvolutionMap:
         kernels = self.weight.flatten(2).flatten(0, 1)
         return float((kernels.T @ kernels * counts).sum())
 
-    def incoming(self) -> Tensor:
-        """For each channel that comes out, its kernels and its bias squared, summed."""
-        squares = (self.weight * self.weight).flatten(1).sum(1)
-        return squares if self.offset is None else squares + self.offset * self.offset
+    def squares(self) -> Tensor:
+        """The squared norms of the kernels, (units, channels); 0 between groups."""
+        kernels = (self.weight * self.weight).flatten(2).sum(2)
+        return torch.block_diag(*kernels.unflatten(0, (self.groups, -1)))
 
-    def outgoing(self) -> Tensor:
-        """For each channel that goes in, the kernels that read it squared, summed."""
-        squares = (self.weight * self.weight).flatten(2).sum(2)
-        return squares.unflatten(0, (self.groups, -1)).sum(1).flatten()
+    def scaled(self, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Kernels times a number for each channel that comes out and goes in; the bias."""
+        kernels = self.weight.unflatten(0, (self.groups, -1)).flatten(3)
+        into = columns.reshape(self.groups, 1, -1, 1)
+        kernels = (kernels * into).reshape(self.weight.shape)
+        kernels = kernels * rows.reshape(-1, *[1] * (self.weight.ndim - 1))
+        return kernels, None if self.offset is None else self.offset * rows
 
     @property
     def _pads(self) -> bool:

@@ -56,11 +56,11 @@ class LinearMap(Protocol):
     def frobenius_squared(self) -> float:
         """‖A‖_F² of one copy; of a convolution it is not the sum of squares of its kernel."""
 
-    def incoming(self) -> Tensor:
-        """For each unit that comes out, the squares of its weights and its bias, summed (units)."""
+    def squares(self) -> Tensor:
+        """The squares of the weights between each two units, summed: (units, units that go in)."""
 
-    def outgoing(self) -> Tensor:
-        """For each unit that goes in, the squares of the weights that it has, summed."""
+    def scaled(self, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Weights and bias, multiplied by a number for each unit that comes out and goes in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +107,14 @@ class DenseMap:
         """‖W‖_F²."""
         return self.weights
 
-    def incoming(self) -> Tensor:
-        """‖w_i‖² + b_i² of each row (m)."""
-        squares = (self.weight * self.weight).sum(1)
-        return squares if self.offset is None else squares + self.offset * self.offset
+    def squares(self) -> Tensor:
+        """The squares of the entries, (m, n)."""
+        return self.weight * self.weight
 
-    def outgoing(self) -> Tensor:
-        """The squared norms of the columns (n)."""
-        return (self.weight * self.weight).sum(0)
+    def scaled(self, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor | None]:
+        """diag(rows) W diag(columns) and diag(rows) b."""
+        offset = None if self.offset is None else self.offset * rows
+        return self.weight * rows.unsqueeze(1) * columns, offset
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +168,10 @@ class DiagonalMap:
         """‖scale‖²."""
         return float((self.scale * self.scale).sum())
 
-    def incoming(self) -> Tensor:
-        """γ² + β²."""
-        squares = self.weight * self.weight
-        return squares if self.offset is None else squares + self.offset * self.offset
+    def squares(self) -> Tensor:
+        """γ², as one column."""
+        return (self.weight * self.weight).unsqueeze(1)
 
-    def outgoing(self) -> Tensor:
-        """γ²."""
-        return self.weight * self.weight
+    def scaled(self, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor | None]:
+        """γ and β times `rows`."""
+        return self.weight * rows, None if self.offset is None else self.offset * rows

@@ -21,6 +21,7 @@ _MEANS = (
     *(functional.adaptive_avg_pool3d, torch.adaptive_avg_pool1d, torch.mean, "mean"),
 )
 _SUMS = (torch.sum, "sum")
+_OVER_AXES = (torch.mean, "mean", *_SUMS, torch.amax, "amax", torch.amin, "amin")
 _MAXIMA = (
     *(nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d),
     *(nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d),
@@ -53,9 +54,9 @@ def _check_axes(call: Call) -> None:
     Raises:
         ModelError: the first axis is among those that are taken together.
     """
-    if call.module is not None or call.function not in (*_REDUCTIONS,):
+    if call.module is not None or call.function not in _OVER_AXES:
         return
-    axes = call.argument(1, "dim")
+    axes = call.argument(1, "dim", call.kwargs.get("axis"))
     number = len(call.argument(0, "input").shape)
     taken = range(number) if axes is None else (axes,) if isinstance(axes, int) else axes
     if any(axis % number == 0 for axis in taken):
@@ -63,6 +64,3 @@ def _check_axes(call: Call) -> None:
             f"{call.name!r} goes over the first axis, that of the points, so that its values at a "
             "point depend on other points"
         )
-
-
-_REDUCTIONS = (torch.mean, "mean", torch.sum, "sum", torch.amax, "amax", torch.amin, "amin")

@@ -1,0 +1,187 @@
+"""Hidden units that can be rescaled: neurons or channels between maps that have parameters."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, fx
+
+from rankcheck.audit.graph.convolution_map import ConvolutionMap
+from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.kinds.activation import NOT_HOMOGENEOUS
+from rankcheck.audit.graph.linear_map import DenseMap, DiagonalMap
+
+__all__ = ["Scalable", "UnitMap", "scalable"]
+
+#: A map whose units can be rescaled.
+UnitMap: TypeAlias = DenseMap | ConvolutionMap | DiagonalMap
+
+
+@dataclass(frozen=True, eq=False)
+class Scalable:
+    """The neurons or channels that come out of one map and go into others, and nowhere else.
+
+    Attributes:
+        node, source: whose units they are; a norm's γ and β are those of a unit, too.
+        readers: the maps that read them by their nodes' names, and for each unit that goes into
+            such a map, which of these it is.
+        homogeneous: whether all that is between is positively homogeneous, unit by unit. Then
+            units can be multiplied by t > 0 at their source and by 1/t where they are read.
+    """
+
+    node: str
+    source: UnitMap
+    readers: tuple[tuple[str, UnitMap, Tensor], ...]
+    homogeneous: bool
+
+    def balance(self) -> tuple[Tensor, Tensor]:
+        """What goes into each unit and what goes out: squared weights, summed; with the bias."""
+        enter = self.source.squares().sum(1)
+        if self.source.offset is not None:
+            enter = enter + self.source.offset.square()
+        leave = torch.zeros_like(enter)
+        for _, reader, read in self.readers:
+            leave.index_add_(0, read, reader.squares().sum(0))
+        return enter, leave
+
+
+def scalable(graph: Graph) -> tuple[Scalable, ...]:
+    """All hidden units of a network whose parameters occur once.
+
+    Between the maps may be activations, pooling, and what moves numbers. Units that are added to
+    others, that a norm reads, or that are an output are not among them: no factor would be their
+    own.
+    """
+    uses = _uses(graph)
+    found = []
+    for node in graph.module.graph.nodes:
+        source = _alone(graph, node, uses)
+        if source is not None and (one := _followed(graph, node, source, uses)) is not None:
+            found.append(one)
+    return tuple(found)
+
+
+def _uses(graph: Graph) -> Counter[int]:
+    """How often each parameter occurs, by where it is stored."""
+    uses: Counter[int] = Counter()
+    for node in graph.module.graph.nodes:
+        if node.op == "call_module":
+            called = graph.module.get_submodule(str(node.target))
+            uses.update(p.data_ptr() for p in called.parameters())
+        elif node.op == "get_attr":
+            owner, _, name = str(node.target).rpartition(".")
+            value = getattr(graph.module.get_submodule(owner), name)
+            uses.update([value.data_ptr()] * len(node.users))
+    return uses
+
+
+def _alone(graph: Graph, node: fx.Node, uses: Counter[int]) -> UnitMap | None:
+    """The only map of a layer, if its parameters occur nowhere else."""
+    layer = graph.layers.get(node.name)
+    if layer is None or len(layer.maps) != 1:
+        return None
+    [one] = layer.maps
+    if not isinstance(one, UnitMap):
+        return None
+    for name, value in zip(one.parameters, (one.weight, one.offset), strict=True):
+        if name is None or value is None:
+            continue
+        stored = graph.parameters.get(name)  # None for a buffer, or another name
+        if stored is None or uses[stored.data_ptr()] != 1:
+            return None
+        if stored.data_ptr() != value.data_ptr() or stored.numel() != value.numel():
+            return None  # a part of it, such as the queries' share
+    return one
+
+
+def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) -> Scalable | None:
+    """What reads the units of a map; None if they are mixed with others, or an output."""
+    labels = {node: _labels(graph, node, source)}
+    readers: list[tuple[str, UnitMap, Tensor]] = []
+    homogeneous = True
+    waiting = [node]
+    while waiting:
+        here = waiting.pop()
+        for user in here.users:
+            layer = graph.layers.get(user.name)
+            if layer is None:
+                return None
+            reader = _alone(graph, user, uses)
+            moving = [one for one in user.all_input_nodes if one.op != "get_attr"]
+            if moving != [here]:
+                return None
+            if reader is not None:
+                read = _read(reader, labels[here])
+                if read is None:
+                    return None
+                readers.append((user.name, reader, read))
+                continue
+            known = layer.slope is not None or layer.title in _MOVING
+            if layer.maps or not (known or layer.title in NOT_HOMOGENEOUS):
+                return None
+            homogeneous = homogeneous and known
+            after = _carried(graph, user, layer.title, labels[here])
+            if after is None:
+                return None
+            labels[user] = after
+            waiting.append(user)
+    return Scalable(node.name, source, tuple(readers), homogeneous) if readers else None
+
+
+_POOLING = ("max pooling", "mean pooling", "sum over axes")
+_MOVING = ("nothing", "shape", *_POOLING)
+
+
+def _labels(graph: Graph, node: fx.Node, source: UnitMap) -> Tensor:
+    """The number of its unit at each place of what a map computes."""
+    shape = (1, *graph.shapes[node.name])
+    numbers = torch.arange(source.units, dtype=torch.float64)
+    if isinstance(source, ConvolutionMap):
+        numbers = numbers.reshape(-1, *[1] * len(source.size))
+    elif graph.layers[node.name].title in _BY_CHANNEL:
+        numbers = numbers.reshape(-1, *[1] * (len(shape) - 2))
+    else:  # the last axes together are the units
+        last = next(i for i in range(len(shape)) if math.prod(shape[i:]) == source.units)
+        numbers = numbers.reshape(shape[last:])
+    return numbers.expand(shape)
+
+
+_BY_CHANNEL = ("batch norm", "group norm", "instance norm")
+
+
+def _carried(graph: Graph, node: fx.Node, title: str, labels: Tensor) -> Tensor | None:
+    """The labels behind an operation; None where units meet."""
+    if title == "shape":
+        return _run(graph, node, labels)
+    if title in _POOLING:
+        total = _run(graph, node, torch.ones_like(labels))
+        after = (_run(graph, node, labels) / total).round()
+        draw = torch.Generator().manual_seed(0)
+        codes = torch.rand(int(labels.max()) + 1, dtype=torch.float64, generator=draw)
+        most, least = (_run(graph, node, s * codes[labels.long()]) / (s * total) for s in (1, -1))
+        wanted = codes[after.long()]  # of windows with one unit alone
+        alone = torch.maximum((most - wanted).abs(), (least - wanted).abs()) < 1e-9
+        return after if bool(alone.all()) else None
+    return labels
+
+
+def _run(graph: Graph, node: fx.Node, value: Tensor) -> Tensor:
+    """One operation with this in place of the tensor that goes into it."""
+    args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda _: value)
+    result: Tensor = getattr(fx.Interpreter(graph.module), node.op)(node.target, args, kwargs)
+    return result
+
+
+def _read(reader: UnitMap, labels: Tensor) -> Tensor | None:
+    """For each unit that goes into a map, the label of what is there; None if there are several."""
+    if isinstance(reader, ConvolutionMap):
+        by_unit = labels.flatten(-len(reader.size)).movedim(-1, 0).reshape(-1, reader.channels)
+    elif isinstance(reader, DenseMap):
+        by_unit = labels.reshape(-1, labels.shape[-1])
+    else:
+        return None
+    return by_unit[0].long() if bool((by_unit == by_unit[0]).all()) else None
