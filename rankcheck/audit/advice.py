@@ -95,17 +95,26 @@ def _dead(audit: Audit) -> list[str]:
     """The neurons that never fire on the data."""
     data, hidden = audit.data, _hidden(audit)
     dead = sum(layer.dead or 0 for layer in hidden)
-    if data is None or data.dead_cost is None or not dead:
+    if data is None or not dead:
         return []
-    where = names([layer for layer in hidden if layer.dead])
-    width = sum(layer.shape[0] for layer in hidden)
+    where = f"on the data (behind {names([layer for layer in hidden if layer.dead])})"
+    fire = f"never fire{'s' if dead == 1 else ''} {where}"
     them = "it" if dead == 1 else "them"
-    without = f"`--prune FILE` leaves {them} out" if audit.model.is_chain else f"leave {them} out"
+    values = "the same values at these points; elsewhere the values may differ"
+    if not audit.model.is_chain:
+        if any(name.startswith("Leaky") for name in audit.model.activations):
+            return []  # negative neurons do something
+        return [
+            f"{many(dead, 'hidden neuron or channel', 'hidden neurons or channels')} {fire}: "
+            f"without {them} the network has {values}."
+        ]
+    if data.dead_cost is None:
+        return []
+    width = sum(layer.shape[0] for layer in hidden)
     return [
-        f"{dead} of {many(width, 'hidden neuron')} never fire{'s' * (dead == 1)} on the data "
-        f"(behind {where}): {without}. The network then costs {number(data.dead_cost)} less "
-        f"({percent(data.dead_cost / audit.model.cost)}) and has the same values at these "
-        "points; elsewhere the values may differ."
+        f"{dead} of {many(width, 'hidden neuron')} {fire}: `--prune FILE` leaves {them} out. The "
+        f"network then costs {number(data.dead_cost)} less "
+        f"({percent(data.dead_cost / audit.model.cost)}) and has {values}."
     ]
 
 

@@ -22,9 +22,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def many(count: int, what: str) -> str:
-    """`1 layer`, `2 layers`."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def many(count: int, what: str, several: str = "") -> str:
+    """`1 layer`, `2 layers`; or with a plural of its own."""
+    return f"{count} {what if count == 1 else several or f'{what}s'}"
 
 
 def quoted(layer: LayerFacts) -> str:

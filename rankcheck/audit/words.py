@@ -194,6 +194,8 @@ def _balance(audit: Audit) -> list[str]:
     balanced, cost = audit.balanced, audit.model.cost
     if audit.model.depth == 1:
         return []
+    if not balanced.converged and not audit.model.is_chain:
+        return []
     if not balanced.converged:
         return ["How much rescaling neurons would save is not known: the iteration did not end."]
     saved = 1 - balanced.cost / cost

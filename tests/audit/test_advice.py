@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from rankcheck.audit import audit
 from rankcheck.audit.advice import FREE, advice
@@ -96,6 +97,32 @@ def test_what_neurons_do_on_the_data():
     both = audit(model_of(net), torch.cat((X, -0.5 * X)), theorems=False)
     assert not any("affine" in one for one in both.first)
     assert not audit(model_of(Network.of([[[0.0]]])), X, theorems=False).first
+
+
+@pytest.mark.parametrize("leaky", [False, True])
+def test_channels_of_other_networks_that_never_fire(leaky):
+    """A block x + W₂ σ(W₁ x): without the neurons that are never above 0, if σ is ReLU."""
+    torch.manual_seed(0)
+    inner = nn.Sequential(nn.Linear(3, 5), nn.LeakyReLU() if leaky else nn.ReLU(), nn.Linear(5, 3))
+    with torch.no_grad():
+        inner[0].bias[:2] = -30.0
+
+    class Residual(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            return x + self.inner(x)
+
+    found = audit(Residual().eval(), normal(20, 3))
+    said = [one for one in found.first if "never fire" in one]
+    assert len(said) == (not leaky)
+    if said:
+        [sentence] = said
+        assert sentence.startswith("2 hidden neurons or channels never fire on the data (behind “")
+        assert "--prune" not in sentence
+    assert not any("iteration did not end" in one for one in found.words)
 
 
 @pytest.mark.parametrize(

@@ -130,10 +130,12 @@ class Pruned:
                 f"The neurons are proved to be so on the whole box that the data span: the function"
                 f"{but} is the same there, and elsewhere it may differ."
             )
-        first = f"{self.anywhere} of them matter nowhere. " if self.anywhere else ""
-        return (
-            f"{first}The others are dead or linear on the data: elsewhere the function may differ."
-        )
+        if self.anywhere:
+            return (
+                f"{self.anywhere} of them matter nowhere. The others are dead or linear on the "
+                "data: elsewhere the function may differ."
+            )
+        return "They are dead or linear on the data: elsewhere the function may differ."
 
     def to_json(self) -> dict[str, Any]:
         """All but the network, as plain JSON."""
