@@ -44,7 +44,7 @@ class Figure:
         return f"{value:.0f}{'' if clear else '?'}" if self.kind == "whole" else write(value)
 
     def change(self, old: float | None, new: float | None, write: Callable[[float], str]) -> str:
-        """By how much a value changed, and relative to the old one if it is positive; empty if not."""
+        """By how much a value changed, and relative to a positive one; empty if it is the same."""
         if old is None or new is None or new == old:
             return ""
         sign = "+" if new > old else ""
