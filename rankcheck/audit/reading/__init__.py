@@ -133,10 +133,10 @@ def model_of(
     if isinstance(model, Network):
         return _of_network(model, slope)
     if is_estimator(model):
-        return from_estimator(model, slope=slope)
+        return from_estimator(model, slope=slope, theorems=theorems)
     raise ModelError(
         f"the model is a {type(model).__name__}; it must be a path, a torch module, a Network, or "
-        "a fitted MLPRegressor or MLPClassifier"
+        "a fitted MLP of scikit-learn, alone or behind scalers in a Pipeline"
     )
 
 
