@@ -2,50 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from rankcheck.audit.part_facts import BlockFacts
 
 __all__ = ["Said", "claimed"]
 
-#: Of a block with a bound, and what that says of a block of its kind.
+#: What is claimed of a block with a bound.
 _BOUND = (
     "every chain of affine maps with ReLU between them that has this depth and the same map costs "
-    "at least what is given for a chain (rank.jacobian-bounds-cost); "
+    "at least what is given for a chain (rank.jacobian-bounds-cost)"
 )
-_OWN = {
-    "chain": "weights that are shared by rows or by places of an image are counted once, so with "
-    "them the block itself may cost less",
-    "residual": "a shortcut that is the identity costs nothing, so the block itself may cost less",
-    "branches": "the block itself is no such chain, and may cost less",
+#: What that does not say of the block itself, by its kind.
+_ITSELF = {
+    "chain": "it costs so much itself, where its weights are shared by rows or by places of an "
+    "image and counted once",
+    "residual": "it costs so much itself, as a shortcut that is the identity costs nothing",
+    "branches": "it costs so much itself, as it is no such chain",
 }
+_NONE = "no bound was computed: it takes weights, and Jacobians at the data"
 
 
 class Said(NamedTuple):
-    """A sentence, the blocks that it is about, and whether it claims anything."""
+    """A sentence without its beginning, and the blocks that it is about.
 
+    Attributes:
+        verdict: `claimed`, `not claimed`, which begin it, or `nothing claimed`, with the reason.
+    """
+
+    verdict: Literal["claimed", "not claimed", "nothing claimed"]
     blocks: tuple[str, ...]
     sentence: str
-    claims: bool
 
 
-def claimed(blocks: Iterable[BlockFacts]) -> tuple[Said, ...]:
-    """Each sentence once, in the order of the first block that it is about.
+def claimed(blocks: Sequence[BlockFacts]) -> tuple[Said, ...]:
+    """What is claimed of which blocks, and what is not; each sentence once.
 
     What is claimed of a block is `rank.jacobian-bounds-cost` for every chain with the same map;
     that is said where its bound was computed.
     """
-    names: dict[tuple[str, bool], list[str]] = {}
+    bound = [block for block in blocks if block.least_cost is not None and not block.unclaimed]
+    said = [Said("claimed", tuple(block.name for block in bound), _BOUND)] if bound else []
+    for kind, sentence in _ITSELF.items():
+        if names := tuple(block.name for block in bound if block.kind == kind):
+            said.append(Said("not claimed", names, f"that {sentence}"))
+    reasons: dict[str, list[str]] = {}
     for block in blocks:
-        if block.unclaimed:
-            said = (block.unclaimed, False)
-        elif block.least_cost is None:
-            said = (
-                "no bound was computed: that takes weights, and Jacobians at points of data",
-                False,
-            )
-        else:
-            said = (_BOUND + _OWN[block.kind], True)
-        names.setdefault(said, []).append(block.name)
-    return tuple(Said(tuple(who), *said) for said, who in names.items())
+        if block not in bound:
+            reasons.setdefault(block.unclaimed or _NONE, []).append(block.name)
+    nothing = (Said("nothing claimed", tuple(who), why) for why, who in reasons.items())
+    return (*said, *nothing)

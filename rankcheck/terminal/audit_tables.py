@@ -50,8 +50,7 @@ def blocks(audit: Audit, width: int) -> list[str]:
         block += wrapped("? the next singular value is close: this rank is undecided", width)
     block += [""]
     for said in claimed(audit.blocks):
-        head = "claimed of" if said.claims else "nothing is claimed of"
-        block += wrapped(f"{head} {_names(said.blocks)}: {said.sentence}", width)
+        block += wrapped(f"{said.verdict} of {_names(said.blocks)}: {said.sentence}", width)
     return block
 
 
@@ -101,7 +100,7 @@ _BLOCKS: _Columns = {
     "balanced": lambda block: number(block.balanced),
     "a chain": lambda block: "" if block.least_cost is None else f"≥ {number(block.least_cost)}",
 }
-_SPARED_OF_BLOCKS = ("gap", "shape", "balanced", "imbal", "depth", "branch", "kind", "a chain")
+_SPARED_OF_BLOCKS = ("gap", "imbal", "balanced", "shape", "depth", "branch", "kind", "a chain")
 
 
 def _table(columns: _Columns, rows: Sequence[Any], spared: Sequence[str], width: int) -> list[str]:
