@@ -29,6 +29,7 @@ def advice(audit: Audit) -> tuple[str, ...]:
         *_balance(audit),
         *_dead(audit),
         *_straight(audit),
+        *_crowded(audit),
         *_carrying(audit),
     )
 
@@ -135,6 +136,27 @@ def _straight(audit: Audit) -> list[str]:
         f"Behind {'layer' if one else 'layers'} {numbers} ({names([two for _, two in straight])}) "
         f"no neuron has both signs on the data, so there {'it' if one else 'each of them'} is one "
         "affine map with the next layer: `--prune FILE` joins the two where that is smaller."
+    ]
+
+
+def _crowded(audit: Audit) -> list[str]:
+    """The layers with more linear neurons than inputs, some of which are combinations of others."""
+    if not audit.model.is_chain:
+        return []
+    found = [
+        (i, layer, (layer.linear or 0) - layer.shape[1])
+        for i, layer in enumerate(_hidden(audit), 1)
+        if layer.bent and (layer.linear or 0) > layer.shape[1]
+    ]
+    if not found:
+        return []
+    more = sum(number for _, _, number in found)
+    where = names([layer for _, layer, _ in found])
+    return [
+        f"Behind layer{'s' * (len(found) > 1)} {runs([i for i, _, _ in found])} ({where}) more "
+        f"neurons are linear on the data than there are inputs: at least {more} of them "
+        f"{'is a combination' if more == 1 else 'are combinations'} of others, and `--prune FILE` "
+        "folds them into these."
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from rankcheck.audit import audit
+from rankcheck.audit import audit, prune
 from rankcheck.audit.advice import FREE, advice
 from rankcheck.audit.phrases import runs
 from rankcheck.audit.result import Balanced
@@ -97,6 +97,18 @@ def test_what_neurons_do_on_the_data():
     both = audit(model_of(net), torch.cat((X, -0.5 * X)), theorems=False)
     assert not any("affine" in one for one in both.first)
     assert not audit(model_of(Network.of([[[0.0]]])), X, theorems=False).first
+
+
+def test_more_linear_neurons_than_inputs_are_combinations():
+    net = Network(
+        [normal(5, 2), normal(1, 5)], [torch.tensor([9, 9, 9, 9, 0.0]).double(), normal(1)]
+    )
+    X = normal(40, 2)
+    found = audit(model_of(net), X, theorems=False)
+    assert (found.layers[0].linear, found.layers[0].bent) == (4, 1)
+    [said] = [one for one in found.first if "more neurons are linear" in one]
+    assert "at least 2 of them are combinations of others" in said
+    assert sum(prune(net, X).removed.values()) >= 2
 
 
 @pytest.mark.parametrize("leaky", [False, True])
