@@ -61,7 +61,7 @@ def balance_inside(part: Graph, found: Sequence[Scalable]) -> tuple[float | None
             are read there alone.
     """
     nodes = part.layers.keys()
-    here = [u for u in found if {u.node, *(name for name, _, _ in u.readers)} <= nodes]
+    here = [u for u in found if {u.node, *u.reading} <= nodes]
     scaled = rescale(part, here) if any(one.homogeneous for one in here) else None
     largest = max(map(imbalance, here), default=None)
     if scaled is None or not scaled.converged:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
 from torch import Tensor, fx
+from torch.fx.passes.shape_prop import ShapeProp
 
 from rankcheck.audit.graph.convolution_map import ConvolutionMap
 from rankcheck.audit.graph.graph import Graph
@@ -38,6 +40,11 @@ class Scalable:
     readers: tuple[tuple[str, UnitMap, Tensor], ...]
     homogeneous: bool
 
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """The nodes of the readers."""
+        return tuple(node for node, _, _ in self.readers)
+
     def balance(self) -> tuple[Tensor, Tensor]:
         """What goes into each unit and what goes out: squared weights, summed; with the bias."""
         enter = self.source.squares().sum(1)
@@ -52,15 +59,20 @@ class Scalable:
 def scalable(graph: Graph) -> tuple[Scalable, ...]:
     """All hidden units of a network whose parameters occur once.
 
-    Between the maps may be activations, pooling, and what moves numbers. Units that are added to
-    others, that a norm reads, or that are an output are not among them: no factor would be their
-    own.
+    Between the maps may be activations, pooling, what moves numbers, and products with what does
+    not depend on the units, as a gate does. Units that are added to others, that a norm reads, or
+    that are an output are not among them: no factor would be their own. Nor are those whose readers
+    read others as well, as the second factor of a product is.
     """
+    ShapeProp(graph.module).propagate(torch.zeros(1, *graph.shape, dtype=torch.float64))
     uses = _uses(graph)
-    found = []
+    found: list[Scalable] = []
+    taken: set[str] = set()
     for node in graph.module.graph.nodes:
         source = _alone(graph, node, uses)
-        if source is not None and (one := _followed(graph, node, source, uses)) is not None:
+        one = None if source is None else _followed(graph, node, source, uses)
+        if one is not None and taken.isdisjoint(one.reading):
+            taken.update(one.reading)
             found.append(one)
     return tuple(found)
 
@@ -108,12 +120,9 @@ def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) 
         here = waiting.pop()
         for user in here.users:
             layer = graph.layers.get(user.name)
-            if layer is None:
+            if layer is None or not _alone_in(user, here, labels):
                 return None
             reader = _alone(graph, user, uses)
-            moving = [one for one in user.all_input_nodes if one.op != "get_attr"]
-            if moving != [here]:
-                return None
             if reader is not None:
                 read = _read(reader, labels[here])
                 if read is None:
@@ -123,6 +132,8 @@ def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) 
             known = layer.slope is not None or layer.title in _MOVING
             if layer.maps or not (known or layer.title in NOT_HOMOGENEOUS):
                 return None
+            if layer.title == "product" and not homogeneous:
+                return None  # the gate: the other factor's units can be rescaled, not its own
             homogeneous = homogeneous and known
             after = _carried(graph, user, layer.title, labels[here])
             if after is None:
@@ -132,13 +143,27 @@ def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) 
     return Scalable(node.name, source, tuple(readers), homogeneous) if readers else None
 
 
+def _alone_in(user: fx.Node, here: fx.Node, labels: Collection[fx.Node]) -> bool:
+    """Whether an operation's result is of degree 1 in `here` as far as its operands tell."""
+    places: list[fx.Node] = []
+    fx.node.map_arg((user.args, user.kwargs), places.append)
+    others = [one for one in places if one.op != "get_attr" and one is not here]
+    waiting, behind = list(others), False
+    while waiting:  # back to the input, unless it leads to the units
+        one = waiting.pop()
+        behind = behind or one in labels
+        waiting += one.all_input_nodes
+    return places.count(here) == 1 and not behind
+
+
 _POOLING = ("max pooling", "mean pooling", "sum over axes")
-_MOVING = ("nothing", "shape", *_POOLING)
+_FACTORS = ("multiple", "product")
+_MOVING = ("nothing", "shape", *_POOLING, *_FACTORS)
 
 
 def _labels(graph: Graph, node: fx.Node, source: UnitMap) -> Tensor:
     """The number of its unit at each place of what a map computes."""
-    shape = (1, *graph.shapes[node.name])
+    shape = _shape(node)
     numbers = torch.arange(source.units, dtype=torch.float64)
     if isinstance(source, ConvolutionMap):
         numbers = numbers.reshape(-1, *[1] * len(source.size))
@@ -166,7 +191,12 @@ def _carried(graph: Graph, node: fx.Node, title: str, labels: Tensor) -> Tensor 
         wanted = codes[after.long()]  # of windows with one unit alone
         alone = torch.maximum((most - wanted).abs(), (least - wanted).abs()) < 1e-9
         return after if bool(alone.all()) else None
-    return labels
+    return None if title in _FACTORS and _shape(node) != labels.shape else labels
+
+
+def _shape(node: fx.Node) -> tuple[int, ...]:
+    """With its first axis, which need not be that of the point."""
+    return tuple(node.meta["tensor_meta"].shape)
 
 
 def _run(graph: Graph, node: fx.Node, value: Tensor) -> Tensor:
