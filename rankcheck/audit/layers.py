@@ -23,6 +23,7 @@ __all__ = [
     "measure_layers",
     "participation",
     "relative_imbalances",
+    "represented_by",
     "spectra",
     "stable_rank",
 ]
@@ -150,10 +151,15 @@ def _on_data(facts: LayerFacts, data: Part, index: int) -> LayerFacts:
             linear=int((~below).sum()),
             bent=int((above & below).sum()),
         )
+    return represented_by(facts, second, len(data))
+
+
+def represented_by(facts: LayerFacts, second: Tensor, points: int) -> LayerFacts:
+    """With the energy and the spectrum of what comes out, from the mean of ααᵀ over points."""
     return replace(
         facts,
         energy=float(second.trace()),
-        representation=tuple(_roots(second)[: len(data)].tolist()),
+        representation=tuple(_roots(second)[:points].tolist()),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -155,6 +155,8 @@ class BlockFacts:
         branch: of a residual block, those of the Jacobian of what is added; empty for others.
         branch_ranks: at how many points that Jacobian has which numerical rank.
         branch_undecided: at how many points that rank is not clear.
+        complete: whether all singular values of J were taken. Where only the largest ones were, a
+            rank is at least the one given if none of them counts as zero.
     """
 
     name: str
@@ -176,20 +178,26 @@ class BlockFacts:
     branch: tuple[Quantiles, ...] = ()
     branch_ranks: Mapping[int, int] = field(default_factory=dict)
     branch_undecided: int = 0
+    complete: bool = True
 
     @property
     def rank_text(self) -> str:
-        """The rank that J has at most points, with a question mark if it is not clear."""
-        return _text(self.ranks, self.undecided)
+        """The rank that J has at most points: `8`, `8?` if it is not clear, or `≥ 24`."""
+        return _text(self.ranks, self.undecided, None if self.complete else self.singular_values)
 
     @property
     def branch_rank_text(self) -> str:
         """The same for the Jacobian of the branch."""
-        return _text(self.branch_ranks, self.branch_undecided)
+        return _text(
+            self.branch_ranks, self.branch_undecided, None if self.complete else self.branch
+        )
 
 
-def _text(counts: Mapping[int, int], undecided: int) -> str:
+def _text(counts: Mapping[int, int], undecided: int, largest: Sized | None) -> str:
+    """Of counted ranks; `largest` are the singular values that were taken, if they are not all."""
     if not counts:
         return ""
     rank = most_common(counts)
+    if largest is not None and rank >= len(largest):
+        return f"≥ {rank}"
     return f"{rank}{'' if is_clear(rank, counts, undecided) else '?'}"

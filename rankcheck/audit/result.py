@@ -78,19 +78,21 @@ class DataFacts:
         schatten: of ‖Jf(x)‖_{S^{2/L}}^{2/L}, which is at most ‖θ‖²/L of a chain; None for others.
         bounds: ‖θ‖² − kL against the Jacobians, by k; none for a network that is no chain.
         kinks: at how many points a hidden pre-activation is exactly 0.
-        kernel_trace: of tr Θ(x, x), over all parameters.
+        kernel_trace: of tr Θ(x, x), over all parameters; None where that takes too long.
         kernel_top: the largest eigenvalue of Θ(X, X) / K on K of the points, at even distances in
             the order of the data.
         kernel_points: K.
         egop: the spectrum of C, the mean of Jf(x)ᵀ Jf(x) over the data, the largest first; what is
-            rounding is 0.
+            rounding is 0. Empty where the inputs are too many.
         index_rank: the numerical rank of C^{1/2}; gap and tolerance are of its singular values.
+            None without a spectrum.
         least_cost: L max ‖Jf(x)‖_{S^{2/L}}^{2/L} over the points that are on no kink, where Jf is
             the derivative of f: no chain of this depth with the same function costs less, whatever
             the network is. None if all points are on kinks, or f is not piecewise linear.
         dead_cost: what the weights and biases of the dead neurons cost, the incoming and the
             outgoing ones. Without these neurons the network has the same values at the points of
             the data, and others elsewhere. None for slopes other than 0.
+        complete: whether all singular values of Jf were taken, and not the largest ones alone.
     """
 
     points: int
@@ -102,13 +104,19 @@ class DataFacts:
     schatten: Quantiles | None
     bounds: tuple[BoundByRank, ...]
     kinks: int
-    kernel_trace: Quantiles
+    kernel_trace: Quantiles | None
     kernel_top: float
     kernel_points: int
     egop: tuple[float, ...]
-    index_rank: RankFacts
+    index_rank: RankFacts | None
     least_cost: float | None = None
     dead_cost: float | None = None
+    complete: bool = True
+
+    @property
+    def taken(self) -> int:
+        """At how many of the points Jf was taken: at all, unless the network is large."""
+        return sum(self.ranks.values())
 
 
 @dataclass(frozen=True)
@@ -352,7 +360,10 @@ class Audit(InNotebooks):
 
     @property
     def rank_text(self) -> str:
-        """The rank, with a question mark if it is not clear: `8?`."""
+        """The rank: `8`, `8?` if it is not clear, `≥ 24` if no other singular value was taken."""
+        data = self.data
+        if data is not None and not data.complete and self.rank >= len(data.singular_values):
+            return f"≥ {self.rank}"
         return f"{self.rank}{'' if self.rank_is_clear else '?'}"
 
     @property

@@ -34,6 +34,7 @@ def in_words(audit: Audit) -> tuple[str, ...]:
             *_rank(audit),
             *_least(audit),
             *_balance(audit),
+            *_left_out(audit),
             *_unsaid(audit),
         )
     return (
@@ -83,7 +84,7 @@ def _rank(audit: Audit) -> list[str]:
         return []
     sentences = [
         f"Jf(x) has numerical rank {audit.rank_text} at {data.ranks.get(k, 0)} of "
-        f"{many(data.points, 'point')}: so many of its singular values are "
+        f"{many(data.taken, 'point')}: so many of its singular values are "
         f"above {data.tolerance:g} times the largest."
     ]
     for bound in data.bounds if audit.model.is_chain else ():
@@ -209,6 +210,28 @@ def _balance(audit: Audit) -> list[str]:
     ]
 
 
+def _left_out(audit: Audit) -> list[str]:
+    """What was too large to be measured, or measured everywhere."""
+    data, sentences = audit.data, []
+    if data is None:
+        return []
+    if data.taken < data.points:
+        sentences.append(
+            f"The network is large, so its Jacobians were taken at {data.taken} of "
+            f"{many(data.points, 'point')}, at even distances."
+        )
+    if not data.complete:
+        sentences.append(
+            f"Only the {len(data.singular_values)} largest singular values of Jf(x) were taken, so "
+            "a rank as large as that may be larger."
+        )
+    large = [] if data.kernel_trace is not None else ["the trace of the tangent kernel"]
+    large += [] if data.index_rank is not None else ["the mean of Jf(x)ᵀJf(x)"]
+    if large:
+        sentences.append(f"Too large, and left out: {' and '.join(large)}.")
+    return sentences
+
+
 def _unsaid(audit: Audit) -> list[str]:
     """What cannot be said."""
     sentences = []
@@ -222,7 +245,7 @@ def _unsaid(audit: Audit) -> list[str]:
         )
     elif data.undecided and audit.rank_is_clear:
         sentences.append(
-            f"At {data.undecided} of {many(data.points, 'point')} the rank of Jf(x) is not clear: "
+            f"At {data.undecided} of {many(data.taken, 'point')} the rank of Jf(x) is not clear: "
             f"s_k is less than {GAP:g} times the next one, and another tolerance may give another "
             "k."
         )

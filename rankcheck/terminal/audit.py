@@ -153,9 +153,9 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "a chain costs at least": ""
         if audit.model.is_chain or data.least_cost is None
         else f"{number(data.least_cost)}, if it has this depth, ReLU and the same function",
-        "tr Θ(x, x)": _spread(data.kernel_trace),
+        "tr Θ(x, x)": "" if data.kernel_trace is None else _spread(data.kernel_trace),
         "largest eigenvalue of Θ/K": f"{number(data.kernel_top)}, K = {data.kernel_points}",
-        "rank of mean JᵀJ": data.index_rank.text,
+        "rank of mean JᵀJ": "" if data.index_rank is None else data.index_rank.text,
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
     counts = f"singular values below {data.tolerance:g} of the largest count as zero"

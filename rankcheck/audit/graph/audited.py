@@ -7,15 +7,18 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from rankcheck.audit.graph.affordable import evenly, is_dense, number_of_points, traced
 from rankcheck.audit.graph.balance import balance
 from rankcheck.audit.graph.block_facts import block_facts, block_jobs
 from rankcheck.audit.graph.blocks import blocks
 from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.kinds.activation import NOT_HOMOGENEOUS
 from rankcheck.audit.graph.layers import measure_maps, most_rank
 from rankcheck.audit.graph.least_cost import least_cost
-from rankcheck.audit.graph.points import Points, kernel_top, measure
+from rankcheck.audit.graph.points import Points, kernel, measure
 from rankcheck.audit.graph.scalable import scalable
-from rankcheck.audit.graph.units import units
+from rankcheck.audit.graph.units import represented, units
+from rankcheck.audit.layers import represented_by
 from rankcheck.audit.merged import check_finite, index_rank, jacobian_facts, quantiles
 from rankcheck.audit.part import Part
 from rankcheck.audit.ranks import most_common
@@ -24,15 +27,19 @@ from rankcheck.audit.task import Task
 
 __all__ = ["audit_graph"]
 
+#: Operations for the Jacobians of the network, and so at how many points they are taken.
+WHOLE = 2**41
+
 
 def audit_graph(graph: Graph, task: Task) -> Audit:
     """What is measured of a network that is no chain, by layers, by blocks, and at the points."""
     X, progress = task.X, task.progress
     parts, hidden = blocks(graph), scalable(graph)
     progress("weights", 0, None)
-    data, measured, jobs, found = None, None, [], []
+    data, measured, found = None, None, []
     if X is not None:
-        whole = Points(graph, X, whole=True)
+        number = number_of_points(graph, len(X), WHOLE, whole=True)
+        whole = Points(graph, X[evenly(len(X), number)], whole=True)
         jobs = block_jobs(graph, parts, X)
         total = sum(len(job.X) for job in (whole, *jobs))
         progress("points", 0, total)
@@ -42,7 +49,9 @@ def audit_graph(graph: Graph, task: Task) -> Audit:
             executor=task.executor,
             progress=lambda done: progress("points", done, total),
         )
-        check_finite(measured)
+        for each in (measured, *found):
+            check_finite(each)
+        progress("kernel", 0, None)
         data = _data(graph, X, measured, task)
     progress("layers", 0, None)
     rank = None if data is None else most_common(data.ranks)
@@ -66,7 +75,7 @@ def _model(graph: Graph) -> ModelFacts:
     kinds = [
         layer.title
         for layer in graph.layers.values()
-        if not layer.affine and (layer.slope is not None or layer.rowwise)
+        if layer.slope is not None or layer.title in NOT_HOMOGENEOUS
     ]
     return ModelFacts(
         source=graph.source,
@@ -85,8 +94,10 @@ def _data(graph: Graph, X: Tensor, merged: Part, task: Task) -> DataFacts:
     s, noise = torch.from_numpy(merged.singular_values), torch.from_numpy(merged.noise)
     before, after = graph.widths
     found = jacobian_facts(s, noise, (after, before), task.tolerance)
-    top, number = kernel_top(graph, X, task.device)
-    spectrum, of_index = index_rank(torch.from_numpy(merged.gradients) / len(X), task.tolerance)
+    top, number = kernel(graph, X, task.device)
+    mean = torch.from_numpy(merged.gradients) / len(merged)
+    spectrum, of_index = index_rank(mean, task.tolerance) if mean.ndim == 2 else ((), None)
+    traces = quantiles(torch.from_numpy(merged.traces)) if traced(graph) else None
     return DataFacts(
         points=len(X),
         ranks=found.ranks,
@@ -97,24 +108,35 @@ def _data(graph: Graph, X: Tensor, merged: Part, task: Task) -> DataFacts:
         schatten=None,
         bounds=(),
         kinks=int(merged.kinks.sum()),
-        kernel_trace=quantiles(torch.from_numpy(merged.traces)),
+        kernel_trace=traces,
         kernel_top=top,
         kernel_points=number,
         egop=spectrum,
         index_rank=of_index,
         least_cost=least_cost(graph, s, found.clear, torch.from_numpy(merged.kinks)),
+        complete=is_dense(graph),
     )
 
 
 def _on_data(graph: Graph, layers: list[LayerFacts], merged: Part) -> list[LayerFacts]:
     """The layers with what their hidden neurons or channels do on the data."""
     found = {layer.name: layer for layer in layers}
+    second = dict(zip(represented(graph), merged.second, strict=True))
+    *_, output = graph.module.graph.nodes
+    last = output.all_input_nodes[0].name
+    maps = graph.layers[last].maps if last in graph.layers else ()
+    behind = {one.name: last for one in maps}
     for each, above, below in zip(units(graph), merged.above, merged.below, strict=True):
         name = graph.layers[each.layer].maps[0].name
+        behind[name] = each.after
         found[name] = replace(
             found[name],
             dead=int((~above).sum()),
             linear=int((~below).sum()),
             bent=int((above & below).sum()),
         )
+    for name, after in behind.items():
+        if after in second:
+            C = torch.from_numpy(second[after]) / len(merged)
+            found[name] = represented_by(found[name], C, len(merged))
     return list(found.values())

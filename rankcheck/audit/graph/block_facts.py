@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from rankcheck.audit.graph.affordable import evenly, is_dense, number_of_points
 from rankcheck.audit.graph.balance import balance_inside
 from rankcheck.audit.graph.blocks import Block
 from rankcheck.audit.graph.graph import Graph
@@ -19,29 +20,38 @@ from rankcheck.audit.merged import JacobianFacts, jacobian_facts
 from rankcheck.audit.part import Part
 from rankcheck.audit.result import BlockFacts
 
-__all__ = ["BLOCK_POINTS", "block_facts", "block_jobs"]
+__all__ = ["block_facts", "block_jobs"]
 
-#: Blocks are measured at so many of the points, or of their rows, at most, at even distances.
-BLOCK_POINTS = 256
+#: Blocks are measured at so many of their inputs at most, at even distances,
+MOST = 128
+#: and in so many operations, all of them together, or each at one point.
+OPERATIONS = 2**39
 #: Of so many singular values the distribution is kept.
 SHOWN = 32
 
 
 def block_jobs(graph: Graph, parts: Sequence[Block], X: Tensor) -> list[Points]:
-    """The blocks, each followed by its branch if it has one, and their inputs at points of X."""
-    number = min(len(X), BLOCK_POINTS)
-    places = torch.arange(number) * len(X) // number
-    values = graph.values(X[places], dict.fromkeys(part.start for part in parts))
-    return [job for part in parts for job in _jobs(part, values[part.start])]
+    """The blocks, each followed by its branch if it has one, and their inputs at points of X.
+
+    A block that treats rows, such as tokens, alike and alone is that of one row, and the rows of
+    its inputs are its points.
+    """
+    X = X[evenly(len(X), min(len(X), MOST))]
+    values = graph.values(X, dict.fromkeys(part.start for part in parts))
+    alone = [in_rows(part) or part for part in parts]
+    share = OPERATIONS // max(1, sum(len(_measured(part)) for part in alone))
+    jobs = []
+    for part, one in zip(parts, alone, strict=True):
+        Z, most = values[part.start], len(X) * (part.graph.widths[0] // one.graph.widths[0])
+        number = min(number_of_points(g, min(most, MOST), share) for g in _measured(one))
+        Z = Z[evenly(len(Z), number)] if one is part else rows_of(part.graph, Z, number)
+        jobs += [Points(g, Z) for g in _measured(one)]
+    return jobs
 
 
-def _jobs(part: Block, X: Tensor) -> Iterator[Points]:
-    alone = in_rows(part)
-    if alone is not None:
-        part, X = alone, rows_of(part.graph, X, BLOCK_POINTS)
-    yield Points(part.graph, X)
-    if part.branch is not None:
-        yield Points(part.branch, X)
+def _measured(part: Block) -> list[Graph]:
+    """What is measured of a block: itself, and its branch."""
+    return [part.graph] if part.branch is None else [part.graph, part.branch]
 
 
 def block_facts(
@@ -68,8 +78,7 @@ def block_facts(
 
 def _facts(part: Block, measured: Iterator[Part] | None, tolerance: float) -> BlockFacts:
     alone = in_rows(part)
-    part = alone or part
-    graph = part.graph
+    graph, *branches = _measured(alone or part)
     before, after = graph.widths
     facts = BlockFacts(
         name=part.name,
@@ -94,10 +103,11 @@ def _facts(part: Block, measured: Iterator[Part] | None, tolerance: float) -> Bl
         undecided=seen.undecided,
         gaps=seen.gaps,
         singular_values=seen.singular_values[:SHOWN],
+        complete=is_dense(graph),
     )
-    if part.branch is None:
+    if not branches:
         return facts
-    of_branch = _ranks(part.branch, next(measured), tolerance)
+    of_branch = _ranks(branches[0], next(measured), tolerance)
     return replace(
         facts,
         branch=of_branch.singular_values[:SHOWN],

@@ -7,19 +7,14 @@ from torch import Tensor
 from torch.func import jacrev, jvp, vjp, vmap
 
 from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.largest import largest_singular_values
 
-__all__ = ["gradient_rows", "jacobians", "size", "traces"]
+__all__ = ["jacobians", "kernel_top", "largest", "traces"]
 
-
-def size(graph: Graph) -> int:
-    """How many numbers its nodes compute at one point, the point among them."""
-    numbers = graph.widths[0]
-    for shape in graph.shapes.values():
-        count = 1
-        for length in shape:
-            count *= length
-        numbers += count
-    return numbers
+#: The derivatives in all parameters are kept if they are no more numbers than this,
+ENTRIES = 2**23
+#: or if they have no more rows or columns.
+FEW = 2
 
 
 def jacobians(graph: Graph, X: Tensor, chunk: int | None = None) -> Tensor:
@@ -63,14 +58,60 @@ def traces(graph: Graph, X: Tensor, chunk: int | None = None) -> Tensor:
     return X.new_zeros(len(X)) if not parameters else vmap(at)(X)
 
 
-def gradient_rows(graph: Graph, X: Tensor) -> Tensor:
-    """The derivatives of f(x_i) in all parameters, (N n_L, P), the output fastest."""
+def largest(graph: Graph, x: Tensor, number: int) -> Tensor:
+    """The largest singular values of Jf(x) at one point x (n_0), by products alone."""
+    pull = vjp(graph.at, x)[1]
+
+    def apply(v: Tensor) -> Tensor:
+        image: Tensor = jvp(graph.at, (x,), (v.to(x.device),))[1]
+        return image.cpu()
+
+    def transpose(u: Tensor) -> Tensor:
+        gradient: Tensor = pull(u.to(x.device))[0]
+        return gradient.cpu()
+
+    return largest_singular_values(apply, transpose, graph.widths[0], number)
+
+
+def kernel_top(graph: Graph, X: Tensor) -> float:
+    """The largest eigenvalue of Θ(X, X), over all parameters, each counted once."""
     parameters = graph.parameters
+    numbers = sum(p.numel() for p in parameters.values())
+    rows = len(X) * graph.widths[1]
+    if not numbers:
+        return 0.0
+    if min(rows, numbers) <= FEW or rows * numbers <= ENTRIES:
+        R = _gradient_rows(graph, X)
+        gram = R @ R.mT if rows <= numbers else R.mT @ R
+        return max(0.0, float(torch.linalg.eigvalsh(gram)[-1]))
+
+    def values(p: dict[str, Tensor]) -> Tensor:
+        return vmap(lambda x: graph.at(x, p))(X).reshape(-1)
+
+    pull = vjp(values, parameters)[1]
+
+    def apply(v: Tensor) -> Tensor:
+        parts = v.to(X.device).split([p.numel() for p in parameters.values()])
+        tangents = {
+            name: part.reshape(p.shape)
+            for (name, p), part in zip(parameters.items(), parts, strict=True)
+        }
+        image: Tensor = jvp(values, (parameters,), (tangents,))[1]
+        return image.cpu()
+
+    def transpose(u: Tensor) -> Tensor:
+        gradients = pull(u.to(X.device))[0].values()
+        return torch.cat([g.reshape(-1) for g in gradients]).cpu()
+
+    return float(largest_singular_values(transpose, apply, rows, 1)[0]) ** 2
+
+
+def _gradient_rows(graph: Graph, X: Tensor) -> Tensor:
+    """The derivatives of f(x_i) in all parameters, (N n_L, P), the output fastest."""
 
     def at(x: Tensor) -> dict[str, Tensor]:
-        gradients: dict[str, Tensor] = jacrev(lambda p: graph.at(x, p))(parameters)
+        gradients: dict[str, Tensor] = jacrev(lambda p: graph.at(x, p))(graph.parameters)
         return gradients
 
-    found = vmap(at)(X)
-    outputs = graph.widths[1]
-    return torch.cat([g.reshape(len(X) * outputs, -1) for g in found.values()], -1)
+    rows = len(X) * graph.widths[1]
+    return torch.cat([g.reshape(rows, -1) for g in vmap(at)(X).values()], -1)

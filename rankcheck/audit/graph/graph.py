@@ -15,7 +15,7 @@ from torch.func import functional_call
 from rankcheck.audit.graph.layer import Layer
 from rankcheck.audit.graph.linear_map import DiagonalMap
 
-__all__ = ["Graph"]
+__all__ = ["Graph", "same_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,7 @@ class Graph:
     def __setstate__(self, state: dict[str, Any]) -> None:
         names = state.pop("names")
         vars(self).update(state)
-        for node, name in zip(self.module.graph.nodes, names, strict=True):
-            node.name = name
+        _name(self.module, names)
 
     @cached_property
     def parameters(self) -> dict[str, Tensor]:
@@ -147,6 +146,17 @@ class Graph:
     def map_parameters(self, change: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
         """The parameters, each changed, as `at` takes them."""
         return {name: change(p) for name, p in self.parameters.items()}
+
+
+def same_names(copied: fx.GraphModule, graph: Graph) -> fx.GraphModule:
+    """A copy of the graph's module, whose nodes get their names back."""
+    return _name(copied, [node.name for node in graph.module.graph.nodes])
+
+
+def _name(module: fx.GraphModule, names: Iterable[str]) -> fx.GraphModule:
+    for node, name in zip(module.graph.nodes, names, strict=True):
+        node.name = name
+    return module
 
 
 class _Recorder(fx.Interpreter):

@@ -28,11 +28,10 @@ def least_cost(graph: Graph, s: Tensor, clear: Tensor, kinks: Tensor) -> float |
         kinks: which points are on kinks of the graph (N).
 
     Returns:
-        None for a graph that is not piecewise linear, so that no such chain computes it, or has no
-        weights, or has kinks at all points.
+        None for a graph of which `unclaimed` says why, or with kinks at all points.
     """
     smooth = ~kinks
-    if not graph.piecewise or graph.depth == 0 or not bool(smooth.any()):
+    if unclaimed(graph) or not bool(smooth.any()):
         return None
     powers = torch.where(clear, power(s, Fraction(2, graph.depth)), 0.0).sum(-1)
     return graph.depth * float(powers[smooth].max())
@@ -41,6 +40,8 @@ def least_cost(graph: Graph, s: Tensor, clear: Tensor, kinks: Tensor) -> float |
 def unclaimed(graph: Graph) -> str:
     """Why no theorem speaks of a graph, in a sentence; empty if one does."""
     if graph.piecewise:
+        if graph.depth == 1 and not all(layer.affine for layer in graph.layers.values()):
+            return "its one layer has an activation beside it, and chains of one layer are affine"
         return "" if graph.depth else "it has no weights, so there is no chain to compare it with"
     others = [layer.title for layer in graph.layers.values() if not layer.piecewise]
     names = " and ".join(dict.fromkeys(others))

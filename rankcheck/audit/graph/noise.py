@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, fx
 from torch.func import jvp, vmap
 
-from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.graph import Graph, same_names
 
 __all__ = ["PROBES", "Rounding"]
 
@@ -45,8 +46,8 @@ class Rounding:
         def signs(shape: tuple[int, ...]) -> Tensor:
             return (torch.randint(0, 2, shape, generator=draw).double() * 2 - 1).to(device)
 
-        self._shape = graph.shape
-        self._module = copy.deepcopy(graph.module)
+        self._graph = graph
+        self._module = same_names(copy.deepcopy(graph.module), graph)
         with torch.no_grad():
             for p in self._module.parameters():
                 terms = math.prod(p.shape[1:]) if p.ndim > 1 else 0
@@ -57,22 +58,30 @@ class Rounding:
         normal = torch.randn(PROBES, graph.widths[0], generator=draw, dtype=torch.float64)
         self._probes = normal.to(device) / math.sqrt(PROBES)
 
-    def of(self, X: Tensor, J: Tensor) -> Tensor:
-        """An estimate of the rounding of J (N, n_L, n_0), the Jacobians at X, in operator norm."""
-        images = J @ self._probes.mT  # (N, n_L, PROBES)
+    def of(self, X: Tensor, J: Tensor | None = None) -> Tensor:
+        """An estimate of the rounding of the Jacobians at X (N, n_0), in operator norm, (N).
 
-        def changed(x: Tensor) -> Tensor:
+        Args:
+            J: these Jacobians (N, n_L, n_0), if they are known.
+        """
+        images = self._images(self._graph.at, X) if J is None else J @ self._probes.mT
+        difference = self._images(self._at, X) - images
+        return SAFETY * difference.square().sum((-1, -2)).sqrt()
+
+    def _images(self, at: Callable[[Tensor], Tensor], X: Tensor) -> Tensor:
+        """The products of the Jacobians with the probes, (N, n_L, PROBES)."""
+
+        def images(x: Tensor) -> Tensor:
             def along(v: Tensor) -> Tensor:
-                tangent: Tensor = jvp(self._at, (x,), (v,))[1]
+                tangent: Tensor = jvp(at, (x,), (v,))[1]
                 return tangent
 
             return vmap(along, out_dims=-1)(self._probes)
 
-        difference = vmap(changed)(X) - images
-        return SAFETY * difference.square().sum((-1, -2)).sqrt()
+        return vmap(images)(X)
 
     def _at(self, x: Tensor) -> Tensor:
-        value: Tensor = _Changed(self._module, self._factors).run(x.reshape(1, *self._shape))
+        value: Tensor = _Changed(self._module, self._factors).run(x.reshape(1, *self._graph.shape))
         return value.reshape(-1)
 
 
@@ -86,6 +95,6 @@ class _Changed(fx.Interpreter):
     def run_node(self, n: fx.Node) -> object:
         value = super().run_node(n)
         factor = self._factors.get(n.name)
-        if factor is None or n.op == "get_attr" or not isinstance(value, Tensor):
+        if factor is None or n.op == "get_attr" or not torch.is_floating_point(value):
             return value
         return value * factor

@@ -17,20 +17,31 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rankcheck.audit.graph.derivatives import gradient_rows, jacobians, size, traces
-from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.affordable import (
+    LARGEST,
+    at_a_time,
+    evenly,
+    is_dense,
+    nodes,
+    traced,
+)
+from rankcheck.audit.graph.derivatives import jacobians, kernel_top, largest, traces
+from rankcheck.audit.graph.graph import Graph, same_names
+from rankcheck.audit.graph.kinks import Kinks
 from rankcheck.audit.graph.noise import Rounding
-from rankcheck.audit.graph.units import kinked, units
+from rankcheck.audit.graph.units import represented, units
 from rankcheck.audit.merged import measured
-from rankcheck.audit.part import MEMORY, PART, Part, join
+from rankcheck.audit.part import MEMORY, Part, join
 from rankcheck.costs import egop
 from rankcheck.linalg import singular_values
 from rankcheck.parallel import Work
 
-__all__ = ["KERNEL_ROWS", "Points", "kernel_top", "measure"]
+__all__ = ["DIRECTIONS", "KERNEL_ROWS", "Points", "kernel", "measure"]
 
 #: The Gram matrix of the tangent kernel has at most so many rows, or those of one point.
 KERNEL_ROWS = 1000
+#: The mean of JᵀJ is taken for no more inputs.
+DIRECTIONS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +60,7 @@ class Points:
     @property
     def most(self) -> int:
         """How many points a part has."""
-        before, after = self.graph.widths
-        rows = min(before, after)
-        numbers = 4 * rows * size(self.graph) + 4 * before * after
-        if self.whole:
-            numbers += 2 * sum(p.numel() for p in self.graph.parameters.values())
-        return max(1, min(PART, MEMORY // (8 * numbers)))
+        return at_a_time(self.graph, whole=self.whole)
 
 
 def measure(
@@ -111,7 +117,7 @@ def on_device(graph: Graph, device: str) -> Graph:
     """The graph with its parameters where it is measured."""
     if device == "cpu":
         return graph
-    return replace(graph, module=copy.deepcopy(graph.module).to(device))
+    return replace(graph, module=same_names(copy.deepcopy(graph.module), graph).to(device))
 
 
 class _Measured:
@@ -120,49 +126,56 @@ class _Measured:
     def __init__(self, graph: Graph, whole: bool, device: str) -> None:
         self._graph, self._whole, self._device = on_device(graph, device), whole, device
         self._rounding = Rounding(self._graph, device)
-        self._kinked, self._units = kinked(graph), units(graph) if whole else ()
+        self._kinks = Kinks(self._graph, device)
+        self._units = units(graph) if whole else ()
+        self._represented = represented(graph) if whole else ()
 
     @torch.no_grad()
     def __call__(self, points: np.ndarray) -> Part:
         graph, X = self._graph, torch.from_numpy(points).to(self._device)
-        chunk = max(1, MEMORY // (32 * size(graph) * len(X)))
-        J = jacobians(graph, X, chunk)
-        fine = torch.isfinite(J).all(-1).all(-1)  # LAPACK refuses others
-        finite = torch.where(fine[:, None, None], J, 0.0)
         before = [each.before for each in self._units]
-        values = graph.values(X, dict.fromkeys([*self._kinked, *before]))
-        kinks = torch.zeros(len(X), dtype=torch.bool, device=X.device)
-        for name in self._kinked:
-            kinks |= (values[name] == 0).any(-1)
+        names = dict.fromkeys((*self._kinks.nodes, *before, *self._represented))
+        values = graph.values(X, names)
+        kinks = self._kinks.at(values)
         split = [each.split(values[each.before]) for each in self._units]
-        theta, rows = X.new_zeros(len(X)), finite[:0].flatten(0, 1)
-        if self._whole:
-            numbers = sum(p.numel() for p in graph.parameters.values()) + size(graph)
+        s, noise, gradients, fine = self._jacobians(X)
+        theta = X.new_zeros(len(X))
+        if self._whole and traced(graph):
+            numbers = sum(p.numel() for p in graph.parameters.values()) + nodes(graph)[0]
             theta = traces(graph, X, max(1, MEMORY // (16 * numbers * len(X))))
-            rows = J.flatten(0, 1)
         return Part(
-            singular_values=_numpy(singular_values(finite)),
-            noise=_numpy(self._rounding.of(X, finite)),
+            singular_values=_numpy(s),
+            noise=_numpy(noise),
             traces=_numpy(torch.where(fine, theta, torch.nan)),
-            kinks=_numpy(kinks),
-            gradients=_numpy(egop(rows, rows.new_ones(len(rows)))) if self._whole else np.zeros(0),
-            second=(),
+            kinks=np.zeros(len(X), dtype=bool) if kinks is None else _numpy(kinks),
+            gradients=_numpy(gradients),
+            second=tuple(_numpy(values[name].mT @ values[name]) for name in self._represented),
             above=tuple(_numpy((z > 0).any(0).any(0)) for z in split),
             below=tuple(_numpy((z < 0).any(0).any(0)) for z in split),
         )
 
+    def _jacobians(self, X: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Singular values and noise, Σ JᵀJ (empty if it is not taken), where J is finite."""
+        graph, none = self._graph, X.new_zeros(0)
+        if not is_dense(graph):
+            s = torch.stack([largest(graph, x, LARGEST) for x in X]).to(X.device)
+            noise = self._rounding.of(X)
+            return s, noise, none, torch.isfinite(s).all(-1) & torch.isfinite(noise)
+        J = jacobians(graph, X, max(1, MEMORY // (32 * nodes(graph)[0] * len(X))))
+        fine = torch.isfinite(J).all(-1).all(-1)  # LAPACK refuses others
+        finite = torch.where(fine[:, None, None], J, 0.0)
+        if self._whole and graph.widths[0] <= DIRECTIONS:
+            rows = J.flatten(0, 1)
+            none = egop(rows, rows.new_ones(len(rows)))
+        return singular_values(finite), self._rounding.of(X, finite), none, fine
 
-def kernel_top(graph: Graph, X: Tensor, device: str) -> tuple[float, int]:
+
+def kernel(graph: Graph, X: Tensor, device: str) -> tuple[float, int]:
     """The largest eigenvalue of Θ(X, X)/K on K points at even distances, and K."""
     number = min(len(X), max(1, KERNEL_ROWS // graph.widths[1]))
-    places = torch.arange(number) * len(X) // number
-    moved = on_device(graph, device)
-    points = X[places].to(device)
-    if not graph.parameters:
-        return 0.0, number
-    R = gradient_rows(moved, points)
-    gram = R @ R.mT if len(R) <= R.shape[1] else R.mT @ R
-    return max(0.0, float(torch.linalg.eigvalsh(gram)[-1])) / number, number
+    points = X[evenly(len(X), number)].to(device)
+    with torch.no_grad():
+        return kernel_top(on_device(graph, device), points) / number, number
 
 
 def _numpy(array: Tensor) -> np.ndarray:

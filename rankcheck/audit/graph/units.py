@@ -10,7 +10,10 @@ from torch import Tensor, fx
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.linear_map import DiagonalMap
 
-__all__ = ["Units", "kinked", "units"]
+__all__ = ["Units", "represented", "units"]
+
+#: Second moments are taken of representations of no more numbers.
+NUMBERS = 1024
 
 
 @dataclass(frozen=True)
@@ -64,14 +67,11 @@ def units(graph: Graph) -> tuple[Units, ...]:
     return tuple(found)
 
 
-def kinked(graph: Graph) -> tuple[str, ...]:
-    """The nodes whose results are arguments of activations with a kink at 0."""
-    found = dict.fromkeys(
-        node.all_input_nodes[0].name
-        for node in graph.module.graph.nodes
-        if node.name in graph.layers and graph.layers[node.name].slope not in (None, 1)
-    )
-    return tuple(found)
+def represented(graph: Graph) -> tuple[str, ...]:
+    """The nodes behind `units`, and the last one, that have no more than `NUMBERS` numbers."""
+    *_, output = graph.module.graph.nodes
+    names = [*(each.after for each in units(graph)), output.all_input_nodes[0].name]
+    return tuple(name for name in dict.fromkeys(names) if math.prod(graph.shapes[name]) <= NUMBERS)
 
 
 def _next(node: fx.Node) -> fx.Node | None:

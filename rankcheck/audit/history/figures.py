@@ -108,7 +108,13 @@ def _value(i: int, audit: Audit) -> float | None:
 
 
 def _index_rank(audit: Audit) -> float | None:
-    return None if audit.data is None else audit.data.index_rank.rank
+    found = None if audit.data is None else audit.data.index_rank
+    return None if found is None else found.rank
+
+
+def _index_is_clear(audit: Audit) -> bool:
+    found = None if audit.data is None else audit.data.index_rank
+    return found is None or found.separated
 
 
 def _dead(audit: Audit) -> float | None:
@@ -148,7 +154,7 @@ FIGURES: Mapping[str, Figure] = {
         "index",
         _index_rank,
         "whole",
-        lambda audit: audit.data is None or audit.data.index_rank.separated,
+        _index_is_clear,
     ),
     "dead": Figure("dead neurons", "dead", _dead, "whole"),
 }
