@@ -21,8 +21,8 @@ fix_arithmetic()  # one thread, before torch is imported
 from benchmarks.measuring import table  # noqa: E402
 
 NAMES = (
-    *("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit", "boxes"),
-    *("identities", "hunt_speed", "hunt", "sharpen", "starts"),
+    *("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit"),
+    *("convolutions", "boxes", "identities", "hunt_speed", "hunt", "sharpen", "starts"),
 )
 
 

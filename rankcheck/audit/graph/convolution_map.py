@@ -105,6 +105,23 @@ class ConvolutionMap:
             kernels = self.weight.reshape(self.groups, self.units // self.groups, -1)
             return torch.linalg.svdvals(kernels).flatten().sort(descending=True).values, True
         m, n = self.block
+        if m * n > ENTRIES and min(m, n) > most:
+            return self.largest(most), False
+        apply, transpose = self._products()
+        product = apply if n <= m else transpose
+        matrix = torch.vmap(product)(torch.eye(min(m, n), dtype=self.weight.dtype))
+        return torch.linalg.svdvals(matrix), True
+
+    def largest(self, number: int) -> Tensor:
+        """The largest singular values of A on one point, by products alone."""
+        apply, transpose = self._products()
+        m, n = (size // self.rows for size in self.shape)
+        if m < n:
+            return largest_singular_values(transpose, apply, m, number)
+        return largest_singular_values(apply, transpose, n, number)
+
+    def _products(self) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]:
+        """z ↦ Az and y ↦ Aᵀy on one point, flattened."""
         point = self.weight.new_zeros(self.channels, *self.size)
         value, pull, *_ = torch.func.vjp(self, point)
 
@@ -115,13 +132,7 @@ class ConvolutionMap:
             result: Tensor = pull(y.reshape(value.shape))[0]
             return result.reshape(-1)
 
-        if m * n <= ENTRIES or min(m, n) <= most:
-            product = apply if n <= m else transpose
-            matrix = torch.vmap(product)(torch.eye(min(m, n), dtype=self.weight.dtype))
-            return torch.linalg.svdvals(matrix), True
-        if m < n:
-            return largest_singular_values(transpose, apply, m, most), False
-        return largest_singular_values(apply, transpose, n, most), False
+        return apply, transpose
 
     def frobenius_squared(self) -> float:
         """‖A‖_F², by counting where an entry of a kernel stands in A."""
