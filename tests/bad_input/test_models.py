@@ -9,6 +9,7 @@ import warnings
 import zipfile
 from functools import cache
 from importlib.util import find_spec
+from math import prod
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 from torch import nn
 
+from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.reading import data_of, model_of, read_data, read_model
 
@@ -103,6 +105,11 @@ def check(read, value):
 
 
 def a_network(model):
+    if isinstance(model, Graph):
+        width = model.widths[0]
+        assert model(torch.ones(2, width, dtype=torch.float64)).shape == (2, model.widths[1])
+        assert all(bool(torch.isfinite(a).all()) for a in model.parameters.values())
+        return
     net = model.net
     assert len(model.names) == len(model.parameters) == net.depth
     assert all(bool(torch.isfinite(a).all()) for a in net.weights + net.biases)
@@ -224,3 +231,92 @@ def test_a_table_of_odd_fields(folder, rows, end):
 def test_objects_that_are_no_data_and_no_model(value):
     check(data_of, value)
     check(model_of, value)
+
+
+class Of(nn.Module):
+    """A module with this forward, around another one."""
+
+    def __init__(self, forward, inner=None):
+        super().__init__()
+        self.inner, self.function = inner, forward
+
+    def forward(self, x):
+        return self.function(x) if self.inner is None else self.function(self.inner, x)
+
+
+def put(x):
+    x[:, :1] = 0
+    return x
+
+
+#: By name, what makes a layer. Some take no points of 3 numbers, some are no functions of a point.
+LAYERS = {
+    "linear": lambda: nn.Linear(3, 3),
+    "narrow": lambda: nn.Linear(3, 2, bias=False),
+    "wide": lambda: nn.Linear(2, 3),
+    "relu": nn.ReLU,
+    "in place": lambda: nn.ReLU(inplace=True),
+    "leaky": lambda: nn.LeakyReLU(0.5),
+    "tanh": nn.Tanh,
+    "softmax": lambda: nn.Softmax(-1),
+    "first axis": lambda: nn.Softmax(0),
+    "norm": lambda: nn.BatchNorm1d(3),
+    "layer norm": lambda: nn.LayerNorm(3),
+    "convolution": lambda: nn.Conv1d(1, 2, 3, padding=1),
+    "pooling": lambda: nn.MaxPool1d(2),
+    "flat": nn.Flatten,
+    "all flat": lambda: nn.Flatten(0),
+    "dropout": nn.Dropout,
+    "recurrent": lambda: nn.LSTM(3, 3),
+    "embedding": lambda: nn.Embedding(3, 3),
+    "parametrised": lambda: nn.utils.parametrizations.weight_norm(nn.Linear(3, 3)),
+    "residual": lambda: Of(lambda inner, x: x + inner(x), nn.Linear(3, 3)),
+    "added in place": lambda: Of(lambda inner, x: inner(x).add_(x).relu_(), nn.Linear(3, 3)),
+    "input in place": lambda: Of(lambda x: x.mul_(2)),
+    "sizes": lambda: Of(lambda x: x.reshape(x.shape[0], -1) * x.numel()),
+    "transposed": lambda: Of(lambda x: x.T),
+    "unsqueezed": lambda: Of(lambda x: x.unsqueeze(1)),
+    "squeezed": lambda: Of(lambda x: x.squeeze()),
+    "centred": lambda: Of(lambda x: x - x.mean(0)),
+    "centred rows": lambda: Of(lambda x: x - x.mean(-1, keepdim=True)),
+    "values": lambda: Of(lambda x: x if x.sum() > 0 else -x),
+    "random": lambda: Of(lambda x: x + torch.rand(3)),
+    "part": lambda: Of(lambda x: torch.cat([x[:, 1:], x[:, :1].relu()], 1)),
+    "put": lambda: Of(put),
+    "several": lambda: Of(lambda x: (x, x)),
+    "rounded": lambda: Of(torch.round),
+    "cast": lambda: Of(lambda x: x.half()),
+    "fails": lambda: Of(lambda x: x.missing()),
+    "no module": lambda: Of(None),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@cases(
+    200,
+    names=st.lists(st.sampled_from(sorted(LAYERS)), min_size=1, max_size=6),
+    shape=st.sampled_from([None, (3,), (3,), (2,), (1, 3), (2, 2)]),
+    theorems=st.booleans(),
+    training=st.sampled_from([False, False, False, True]),
+)
+def test_a_stack_of_layers_is_read_as_it_computes_or_refused(names, shape, theorems, training):
+    torch.manual_seed(0)
+    module = nn.Sequential(*(LAYERS[name]() for name in names)).train(training)
+    read, message = None, ""
+    try:
+        read = model_of(module, shape=shape, theorems=theorems)
+    except ModelError as error:
+        message = str(error)  # it may hold what Python says of such a forward
+    if read is None:
+        assert 0 < len(message) < 1000
+        assert message.isprintable()
+        return
+    a_network(read)
+    graph = isinstance(read, Graph)
+    of_point = read.shape if graph else read.net.widths[:1]
+    if not graph and shape is not None and prod(shape) == of_point[0]:
+        of_point = shape
+    X = torch.randn(4, *of_point).double()
+    there = module.double().eval()(X.clone()).detach().flatten(1)
+    here = (read if graph else read.net)(X.flatten(1))
+    torch.testing.assert_close(here, there.reshape(here.shape), rtol=1e-2, atol=1e-2)

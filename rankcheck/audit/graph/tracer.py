@@ -236,6 +236,8 @@ class Tracer(fx.Tracer):
                 if node.op == "call_module":
                     return self.module(node).forward(*args, **kwargs)
                 if node.op == "call_method":
+                    if not hasattr(args[0], str(node.target)):
+                        raise ModelError(f"{self.where(node)} is called, which no tensor has")
                     return getattr(args[0], str(node.target))(*args[1:], **kwargs)
                 assert callable(node.target)
                 return node.target(*args, **kwargs)
@@ -246,6 +248,9 @@ class Tracer(fx.Tracer):
                     "points: audit what comes behind it, with its values as points"
                 ) from error
             first = args[0] if args else None
+            if isinstance(first, tuple) and node.op != "call_function":
+                several = f"{self.where(node)} takes one tensor, and gets several"
+                raise ModelError(several) from error
             got = f", of shape {tuple(first.shape)[1:]}" if isinstance(first, Tensor) else ""
             raise DoesNotFit(
                 f"{self.where(node)} does not take what it gets{got}: {line_of(error)}"

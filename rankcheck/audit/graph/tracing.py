@@ -92,7 +92,12 @@ def trace(module: nn.Module, shape: tuple[int, ...]) -> fx.GraphModule:
         raise ModelError(f"the forward of {name} returns {kind}; it must return one tensor")
     rewrite(graph, tracer.value)
     graph._tracer_cls = None  # by which copies would be made; it needs the shape
-    traced = fx.GraphModule(module, graph)
+    try:
+        traced = fx.GraphModule(module, graph)
+    except SyntaxError as error:  # torch.fx writes code with all names
+        raise ModelError(
+            f"a part of {name} has a name that is a keyword of Python; rename it"
+        ) from error
     use_plain(traced)
     return traced
 

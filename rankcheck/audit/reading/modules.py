@@ -15,7 +15,7 @@ from rankcheck.audit.graph.layer import kind_of
 from rankcheck.audit.graph.tracer import DoesNotFit, line_of
 from rankcheck.audit.graph.tracing import doubles, in_double, read_layers, trace
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.activations import check_activations, check_slopes
+from rankcheck.audit.reading.activations import AS_IT_IS, check_activations, check_slopes
 from rankcheck.audit.reading.arrays import half_precision, parameter
 from rankcheck.audit.reading.chain import steps_of
 from rankcheck.audit.reading.folding import Activation, Affine, Step, assemble
@@ -23,8 +23,11 @@ from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, require
 
 __all__ = ["from_module"]
 
-#: What to do about an activation at the end.
-_CUT = "audit the module without it, as module[:-1]"
+#: What to do about an activation at the end, of a Sequential and of other modules.
+_CUTS = (
+    f"audit the module without it, as module[:-1]; {AS_IT_IS}",
+    f"audit a module whose forward ends before it; {AS_IT_IS}",
+)
 #: The most shapes of a point that are tried if there are no data.
 _TRIED = 8
 
@@ -58,7 +61,13 @@ def from_module(
     read: Model | Graph = replace(graph, assumed=(*notes, *graph.assumed))
     if found is not None and _is_model(found[0], theorems):
         steps, assumed = found
-        read = assemble(steps, "torch module", slope=slope, assumed=(*notes, *assumed), cut=_CUT)
+        read = assemble(
+            steps,
+            "torch module",
+            slope=slope,
+            assumed=(*notes, *assumed),
+            cut=_CUTS[kind_of(module) is not nn.Sequential],
+        )
     else:
         check_slopes(graph, slope)
     _compare(in_double(module).eval(), graph, read)

@@ -6,6 +6,8 @@ import math
 import operator
 
 import torch
+from torch import nn
+from torch.nn import functional
 
 from rankcheck.audit.graph.layer import Call, Layer, Operand
 
@@ -16,6 +18,7 @@ _DIFFERENCES = (operator.sub, operator.isub, torch.sub, "sub", "sub_")
 _PRODUCTS = (operator.mul, operator.imul, torch.mul, "mul", "mul_")
 _QUOTIENTS = (operator.truediv, torch.div, "div")
 _TOGETHER = (torch.cat, torch.concat, torch.stack)
+_GATES = (nn.GLU, functional.glu)
 _EXTREMES = (torch.maximum, torch.minimum, "maximum", "minimum")
 _NEGATIVES = (operator.neg, torch.neg, "neg")
 
@@ -25,11 +28,16 @@ def read(call: Call) -> Layer | None:
     if call.function in _TOGETHER:
         points = call.argument(1, "dim", 0) in (0, -len(call.shape))
         return None if points else Layer(call.name, "concatenation", affine=True, piecewise=True)
+    if call.what in _GATES:
+        last = call.module.dim if call.module is not None else call.argument(1, "dim", -1)
+        return Layer(call.name, "gate", rowwise=last in (-1, len(call.shape) - 1))
     if call.function in _EXTREMES:
         return Layer(call.name, "extreme", piecewise=True)
     if call.function in _NEGATIVES:
         return Layer(call.name, "multiple", affine=True, piecewise=True, rowwise=True)
     if call.function not in (*_SUMS, *_DIFFERENCES, *_PRODUCTS, *_QUOTIENTS):
+        return None
+    if call.kwargs.get("rounding_mode") is not None:
         return None
     tensors = [a for a in call.args if isinstance(a, Operand)]
     moving = [a for a in tensors if a.value is None]

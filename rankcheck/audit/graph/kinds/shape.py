@@ -1,8 +1,9 @@
-"""What moves numbers and changes none: flattening, reshaping, and layers that do nothing."""
+"""What moves, repeats or leaves out numbers and changes none, and layers that do nothing."""
 
 from __future__ import annotations
 
 import operator
+import re
 
 import torch
 from torch import nn
@@ -26,26 +27,31 @@ _NOTHING = (
     nn.AlphaDropout,
     *_DROPOUTS,
 )
+#: Names of functions of torch, of methods, or of both.
+_NAMES = (
+    *("flatten", "unflatten", "reshape", "view", "view_as", "reshape_as", "contiguous"),
+    *("permute", "transpose", "swapaxes", "swapdims", "movedim", "moveaxis", "t"),
+    *("squeeze", "unsqueeze", "select", "narrow", "flip", "roll", "unbind"),
+    *("expand", "expand_as", "repeat", "repeat_interleave", "tile", "broadcast_to"),
+)
 _MOVES = (
     nn.Flatten,
     nn.Unflatten,
-    torch.flatten,
-    torch.reshape,
-    torch.permute,
-    torch.transpose,
-    torch.squeeze,
-    torch.unsqueeze,
-    "flatten",
-    "reshape",
-    "view",
-    "permute",
-    "transpose",
-    "squeeze",
-    "unsqueeze",
-    "unflatten",
-    "contiguous",
+    nn.PixelShuffle,
+    nn.PixelUnshuffle,
+    nn.ChannelShuffle,
+    functional.pixel_shuffle,
+    functional.pixel_unshuffle,
+    *(getattr(torch, name) for name in _NAMES if hasattr(torch, name)),
+    *_NAMES,
 )
 _PARTS = (torch.chunk, torch.split, "chunk", "split")
+_PADS = tuple(
+    kind
+    for name, kind in vars(nn).items()
+    if re.fullmatch(r"(Zero|Constant|Reflection|Replication|Circular)Pad[123]d", name)
+)
+_RESIZED = (nn.Upsample, nn.UpsamplingNearest2d, nn.UpsamplingBilinear2d, functional.interpolate)
 
 
 def read(call: Call) -> Layer | None:
@@ -60,6 +66,10 @@ def read(call: Call) -> Layer | None:
         return Layer(call.name, "nothing", affine=True, piecewise=True, rowwise=True)
     if what in _MOVES:
         return Layer(call.name, "shape", affine=True, piecewise=True)
+    if what in _PADS or what is functional.pad:
+        return Layer(call.name, "padding", affine=True, piecewise=True)
+    if what in _RESIZED:
+        return Layer(call.name, "resizing", affine=True, piecewise=True)
     if what is operator.getitem:  # of several tensors, or of one
         several = not call.args[0].shape
         return Layer(call.name, "shape", affine=True, piecewise=True, rowwise=several)
