@@ -31,13 +31,18 @@ def test_checkpoints_are_the_files_that_are_called_so(tmp_path):
     write(tmp_path / "checkpoint-2" / "only.pt")
     write(tmp_path / "two" / "a.pt")
     write(tmp_path / "two" / "b.pt")
-    (tmp_path / "gone.pt").symlink_to(tmp_path / "nothing")
+    (tmp_path / "latest.pt").symlink_to(tmp_path / "b.pt")
     found, others = Folder(tmp_path, (data, page)).look()
     assert names(found) == [
         *("a.safetensors", "b.pt", "c.CKPT", "checkpoint-1/model.safetensors"),
         *("checkpoint-2/only.pt", "d.onnx", "e.bin", "f.pth"),
     ]
-    assert others == [".hidden.pt", "train.log", "two/"]
+    assert others == {
+        ".hidden.pt": "its name ends as that of no model",
+        "latest.pt": "a link to b.pt",
+        "train.log": "its name ends as that of no model",
+        "two/": "a folder, and not of one model",
+    }
     every, _ = Folder(tmp_path, (data, page), every=True).look()
     assert "train.log" in names(every)
     with pytest.raises(ModelError, match=r"cannot read the folder .*nothing: No such file"):
@@ -90,6 +95,18 @@ def test_what_could_not_be_read_is_tried_again_when_it_has_changed(tmp_path):
     write(path, b"the whole")
     assert looks.ready() == []
     assert names(looks.ready()) == ["a.pt"]
+
+
+def test_what_is_no_checkpoint_is_named_if_it_stays(tmp_path):
+    looks = Looks(Folder(tmp_path))
+    for name in ("train.log", "a.pt.tmp"):
+        write(tmp_path / name)
+    looks.ready()
+    assert list(looks.others) == []
+    (tmp_path / "a.pt.tmp").rename(tmp_path / "a.pt")
+    looks.ready()
+    assert list(looks.others) == ["train.log"]
+    assert list(looks.waiting) == ["a.pt"]
 
 
 def test_of_a_folder_that_is_complete_all_is_ready(tmp_path):

@@ -144,7 +144,7 @@ def test_a_training_is_followed_until_it_is_interrupted(monkeypatch, capsys):
 def test_an_interruption_before_the_first_checkpoint_writes_nothing(monkeypatch, capsys):
     Path("run").mkdir()
     Path("run/train.log").write_text("loss 1")
-    monkeypatch.setattr(audit_over_time, "pause", Stopped())
+    monkeypatch.setattr(audit_over_time, "pause", Stopped(lambda: None))
     assert main(["audit", "run", "--watch", "--json", "a.json"]) == 130
     out = capsys.readouterr().out
     assert "skipped train.log" in out

@@ -15,6 +15,8 @@ __all__ = ["Entry", "Folder", "Looks"]
 
 #: The names, without endings, under which a folder of one checkpoint may hold the network.
 NETWORKS = ("model", "pytorch_model")
+#: Why a file with another name is left out.
+OTHER = "its name ends as that of no model"
 
 
 @dataclass(frozen=True)
@@ -57,19 +59,22 @@ class Folder:
     without: Collection[Path] = ()
     every: bool = False
 
-    def look(self) -> tuple[list[Entry], list[str]]:
-        """The checkpoints in it, and the names of all else.
+    def look(self) -> tuple[list[Entry], dict[str, str]]:
+        """The checkpoints in it, and the names of all else, each with why it is none.
 
         Raises:
             ModelError: the folder cannot be read.
         """
         left_out = {one.absolute() for one in self.without}
         found: list[Entry] = []
-        others: list[str] = []
+        others: dict[str, str] = {}
         for path in self._listed(self.path):
             if path.absolute() in left_out:
                 continue
             name = path.name
+            if path.is_symlink() and path.resolve().parent == self.path.resolve():
+                others[name] = f"a link to {path.resolve().name}"  # `latest` of some trainers
+                continue
             if path.is_dir() and not name.startswith("."):
                 inner = self._network(path)
                 name = f"{name}/{'' if inner is None else inner.name}"
@@ -78,7 +83,9 @@ class Folder:
             if state is not None and self._named(path):
                 found.append(Entry(name, path, state))
             elif path.exists():
-                others.append(name)
+                folder = name.endswith("/")
+                why = "a folder, and not of one model" if folder else OTHER
+                others[name] = why
         return found, others
 
     def _listed(self, folder: Path) -> list[Path]:
@@ -109,6 +116,9 @@ class Looks:
 
     A file is ready if its size and its time are those of the look before, and it is not empty. One
     that could not be read is ready again when it has changed.
+
+    Attributes:
+        others: what else was there at both looks, each with why it is no checkpoint.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -117,7 +127,8 @@ class Looks:
         self._tried: dict[str, tuple[int, int]] = {}
         self._read: dict[str, tuple[int, int]] = {}
         self._waiting: list[str] = []
-        self.others: list[str] = []
+        self._beside: dict[str, str] = {}
+        self.others: dict[str, str] = {}
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -130,7 +141,9 @@ class Looks:
         Args:
             final: whether the folder is complete; then these are all that were not read.
         """
-        found, self.others = self._folder.look()
+        found, others = self._folder.look()
+        self.others = {name: others[name] for name in others if final or name in self._beside}
+        self._beside = others
         self._waiting = [one.name for one in found]
         ready = []
         for one in found:

@@ -104,6 +104,7 @@ class Course:
         self._begin = time.monotonic()
         self._found: list[Checkpoint] = []
         self._skipped: dict[str, str] = {}
+        self._others: dict[str, str] = {}
 
     def events(self, wait: Callable[[], object] | None = None) -> Iterator[Checkpoint | Skipped]:
         """What was audited, and what cannot be, as it comes.
@@ -125,31 +126,31 @@ class Course:
                 event = self._tried(entries[place], of, final=wait is None)
                 if event is not None:
                     yield event
-            yield from self._others()
+            yield from self._beside()
             if wait is None:
                 break
             wait()
         if not self._found:
-            why = next((f": {name}: {said}" for name, said in self._skipped.items()), "")
+            passed = self._skipped | self._looks.others
+            why = next((f": {name}: {said}" for name, said in passed.items()), "")
             raise InputError(f"no checkpoint of {where(self.folder)} can be audited{why}")
 
     @property
     def history(self) -> History:
         """What is there by now."""
-        skipped = [Skipped(name, reason) for name, reason in self._skipped.items()]
+        passed = self._skipped | self._looks.others
+        skipped = [Skipped(name, reason) for name, reason in passed.items()]
         left = tuple(name for name in self._looks.waiting if name not in self._skipped)
         seconds = time.monotonic() - self._begin
         name = self.folder.resolve().name
         return _history(name, self._found, self._by, skipped, left, seconds)
 
-    def _others(self) -> Iterator[Skipped]:
+    def _beside(self) -> Iterator[Skipped]:
         """The files that are no models, and those that were written again; each once."""
-        for name in self._looks.others:
-            if name not in self._skipped:
-                self._skipped[name] = "its name ends as that of no model"
-                if name.endswith("/"):
-                    self._skipped[name] = "a folder, and not of one model"
-                yield Skipped(name, self._skipped[name])
+        others = self._looks.others
+        new = [name for name in others if name not in self._others]
+        self._others |= others
+        yield from (Skipped(name, others[name]) for name in new)
         for name in self._looks.again():
             yield Skipped(name, "it was written again, and a file is read once")
 
