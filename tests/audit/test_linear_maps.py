@@ -8,9 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from rankcheck.audit.graph import convolution_map
+from rankcheck.audit.graph import convolution_map, largest
 from rankcheck.audit.graph.convolution_map import ConvolutionMap
-from rankcheck.audit.graph.largest import largest_singular_values
 from rankcheck.audit.graph.linear_map import DiagonalMap
 from rankcheck.audit.graph.tracing import graph_of
 from rankcheck.audit.model import ModelError
@@ -133,9 +132,23 @@ def test_singular_values_that_occur_often_are_all_found():
 def test_zeros_and_matrices_of_small_rank_by_products():
     A = normal(40, 3) @ normal(3, 50, seed=1)
     for matrix in (A, 0 * A):
-        found = largest_singular_values(matrix.mv, matrix.T.mv, 50, 6)
+        found = largest.largest_singular_values(matrix.mv, matrix.T.mv, 50, 6)
         expected = torch.linalg.svdvals(matrix)[:6]
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-6 * float(A.norm()))
+
+
+def test_an_iteration_that_does_not_end_is_an_error(monkeypatch):
+    A = normal(40, 50)
+    monkeypatch.setattr(largest, "MOST", 1)
+    with pytest.raises(ArithmeticError, match="6 singular values"):
+        largest.largest_singular_values(A.mv, A.T.mv, 50, 6)
+
+
+def test_little_memory_takes_more_products_to_the_same_values(monkeypatch):
+    A = normal(400, 300) * torch.linspace(1, 2, 300).double()
+    monkeypatch.setattr(largest, "MEMORY", 0)
+    found = largest.largest_singular_values(A.mv, A.T.mv, 300, 6)
+    torch.testing.assert_close(found, torch.linalg.svdvals(A)[:6], rtol=1e-9, atol=0)
 
 
 class Functional(nn.Module):
@@ -158,12 +171,42 @@ def test_functions_are_read_as_modules_are():
     graph = graph_of(Functional(), (2, 8), "made up")
     convolution, norm, pooling, last = graph.layers.values()
     [one], [two] = convolution.maps, norm.maps
+    assert (one.name, two.name) == ("w", "gamma")
     assert (one.parameters, two.parameters) == (("w", "b"), ("gamma", "beta"))
     assert one.shape == (16, 16)
     assert isinstance(two, DiagonalMap)
     assert (pooling.title, pooling.affine, last.title, last.affine, last.rowwise, last.maps) == (
         *("mean pooling", True),
         *("layer norm", False, True, ()),
+    )
+
+
+class Blur(nn.Module):
+    """A convolution with a kernel that is no parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kernel", torch.ones(1, 1, 3).double() / 3)
+
+    def forward(self, x):
+        return functional.conv1d(x, self.kernel)
+
+
+def test_kernels_and_norms_that_are_no_parameters_cost_nothing():
+    graph = graph_of(Blur(), (1, 5), "made up")
+    [layer] = graph.layers.values()
+    assert (layer.affine, layer.maps, graph.depth) == (True, (), 0)
+
+
+def test_a_layer_that_inherits_the_forward_of_torch_is_read():
+    class Own(nn.Conv1d):
+        pass
+
+    graph = graph_of(nn.Sequential(Own(1, 2, 3)).eval(), (1, 5), "made up")
+    [layer] = graph.layers.values()
+    assert (layer.title, [one.parameters for one in layer.maps]) == (
+        "Conv1d",
+        [("0.weight", "0.bias")],
     )
 
 

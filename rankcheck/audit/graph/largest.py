@@ -20,8 +20,9 @@ __all__ = ["largest_singular_values"]
 TOLERANCE = 1e-8
 #: The same for the next one, which only has to show that it is no larger.
 NEXT = 1e-4
-#: The basis has so many vectors for each value that is wanted, and at least 32.
-BASIS = 4
+#: The basis has so many vectors for each value that is wanted, and at least 32; fewer, but eight
+#: more than values, if they would need more than so many bytes.
+BASIS, MEMORY = 4, 2**28
 #: So many products with AᵀA are tried for each value that is wanted, and for four more.
 MOST = 500
 
@@ -47,7 +48,8 @@ def largest_singular_values(
     Raises:
         ArithmeticError: if the iteration does not end.
     """
-    size = min(columns, max(32, BASIS * number))
+    fitting = max(number + 8, MEMORY // (8 * columns))
+    size = min(columns, max(32, BASIS * number), fitting)
     V = torch.zeros(size, columns, dtype=torch.float64)  # the basis, a row each
     H = torch.zeros(size, size, dtype=torch.float64)  # V AᵀA Vᵀ
     draw = torch.Generator().manual_seed(0)

@@ -80,8 +80,15 @@ class Call:
         for full in (f"{self.name}.{name}", name):  # the latter if the whole network is one module
             if full in self.parameters:
                 value = self.parameters[full]
-                return Operand(full, tuple(value.shape), value)
+                return Operand(full, tuple(value.shape), value, trained=True)
         return None
+
+    def named(self, title: str, weight: Operand) -> str:
+        """The name of the layer; of a function, that of the module whose parameter it takes."""
+        if self.module is not None:
+            return self.name
+        path, _, last = weight.name.rpartition(".")
+        return (path or title) if last == "weight" else weight.name
 
     def has_parameters(self, *places: tuple[str, int]) -> bool:
         """Whether all these, by name and place, are parameters or absent: none is computed."""

@@ -14,6 +14,7 @@ from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.linear_map import DiagonalMap, LinearMap
 from rankcheck.audit.graph.scalable import Scalable
 from rankcheck.audit.layers import effective_rank, participation
+from rankcheck.audit.model import ModelError
 from rankcheck.audit.ranks import NEAR, TOLERANCE, most_common, rank_facts, ranks_and_gaps
 from rankcheck.audit.result import LayerFacts, RankFacts
 from rankcheck.witnesses.projections import isometry_distance
@@ -39,6 +40,9 @@ def measure_maps(
         tolerance: the share of its largest singular value up to which a singular value is zero.
         rank: k of the audit; by default the rank that most maps have.
         hidden: the units that can be rescaled, for `imbalance`.
+
+    Raises:
+        ModelError: the iteration for the singular values of a map does not end.
     """
     behind = {one.source.parameters: imbalance(one) for one in hidden}
     maps: dict[object, LinearMap] = {}
@@ -47,7 +51,10 @@ def measure_maps(
             maps.setdefault((one.name, one.parameters), one)
     found = []
     for one in maps.values():
-        s, complete = one.singular_values(LARGEST)
+        try:
+            s, complete = one.singular_values(LARGEST)
+        except ArithmeticError as error:
+            raise ModelError(f"the layer {one.name!r}: {error}") from error
         facts = LayerFacts(
             name=one.name,
             shape=one.block,

@@ -27,8 +27,7 @@ def read(call: Call) -> Layer | None:
         stored = weight.trained and (bias is None or bias.trained)
         if not stored:  # computed from parameters, or no parameters
             return Layer(name, "Linear", affine=True, piecewise=True, rowwise=True)
-        path, _, last = weight.name.rpartition(".")
-        name = (path or "Linear") if last == "weight" else weight.name
+        name = call.named("Linear", weight)
     linear = DenseMap(
         name,
         (weight.name, None if bias is None else bias.name),

@@ -20,8 +20,8 @@ _FUNCTIONS = {functional.conv1d: 1, functional.conv2d: 2, functional.conv3d: 3}
 def read(call: Call) -> Layer | None:
     """nn.Conv1d, Conv2d and Conv3d, and their functions with parameters."""
     module: Any = call.module
-    if type(module) in _MODULES:
-        axes = _MODULES[type(module)]
+    if module is not None and call.what in _MODULES:
+        axes = _MODULES[call.what]
         stride, padding, dilation = module.stride, module.padding, module.dilation
         groups, mode = module.groups, module.padding_mode
     elif module is None and call.function in _FUNCTIONS:
@@ -36,11 +36,14 @@ def read(call: Call) -> Layer | None:
     weight, bias = call.parameter("weight", 1), call.parameter("bias", 2)
     if weight is None or weight.value is None:
         return None
+    title = f"Conv{axes}d"
+    if not all(one is None or one.trained for one in (weight, bias)):
+        return Layer(call.name, title, affine=True, piecewise=True)
     point = call.argument(0, "input").shape
     kernel = tuple(weight.value.shape[2:])
     dilation = _each(dilation, axes)
     convolution = ConvolutionMap(
-        name=call.name,
+        name=call.named(title, weight),
         parameters=(weight.name, None if bias is None else bias.name),
         weight=weight.value,
         offset=None if bias is None else bias.value,
@@ -52,8 +55,7 @@ def read(call: Call) -> Layer | None:
         mode=mode,
         rows=math.prod(point[: -axes - 1]),
     )
-    title = f"Conv{axes}d"
-    return Layer(call.name, title, affine=True, piecewise=True, maps=(convolution,))
+    return Layer(convolution.name, title, affine=True, piecewise=True, maps=(convolution,))
 
 
 def _each(number: Any, axes: int) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ _OTHERS: dict[object, tuple[str, int, int | None]] = {
 
 def read(call: Call) -> Layer | None:
     """A norm, by statistics that are stored or by those of the point itself."""
-    what: Any = type(call.module) if call.module is not None else call.function
+    what = call.what
     if what in _BATCH or what is functional.batch_norm:
         return _batch(call)
     if what in _INSTANCE and getattr(call.module, "running_mean", None) is not None:
@@ -54,7 +54,7 @@ def read(call: Call) -> Layer | None:
         )
         rowwise = len(sizes) == 1
     maps: tuple[LinearMap, ...] = ()
-    if scale is not None:
+    if scale is not None and scale.trained:
         assert scale.value is not None
         maps = (_diagonal(call, title, scale, shift, scale.value),)
     return Layer(call.name, title, rowwise=rowwise, maps=maps)
@@ -86,7 +86,7 @@ def _batch(call: Call) -> Layer | None:
         )
     weight, bias = call.parameter("weight", 3), call.parameter("bias", 4)
     maps: tuple[LinearMap, ...] = ()
-    if weight is not None:
+    if weight is not None and weight.trained:
         assert weight.value is not None
         maps = (_diagonal(call, "batch norm", weight, bias, weight.value * total.rsqrt()),)
     return Layer(call.name, "batch norm", affine=True, piecewise=True, maps=maps)
@@ -97,7 +97,7 @@ def _diagonal(
 ) -> DiagonalMap:
     assert weight.value is not None
     return DiagonalMap(
-        name=call.name,
+        name=call.named(kind, weight),
         parameters=(weight.name, None if bias is None else bias.name),
         weight=weight.value.flatten(),
         offset=None if bias is None or bias.value is None else bias.value.flatten(),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
 from torch.nn import functional
@@ -34,7 +32,7 @@ _MAXIMA = (
 
 def read(call: Call) -> Layer | None:
     """Means, sums and maxima over windows, or over whole axes of a point."""
-    what: Any = type(call.module) if call.module is not None else call.function
+    what = call.what
     if what in _MAXIMA:
         both = getattr(call.module, "return_indices", call.kwargs.get("return_indices", False))
         if both:
