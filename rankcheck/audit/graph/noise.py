@@ -4,9 +4,11 @@ The rounding of a node's result is at most a few ε of it, and that of a product
 numbers in a row at most (n + 1) ε of the sum of the absolute values, to first order in ε, twice the
 unit of rounding. So the Jacobian is taken once more, with every parameter changed by (n + 1) ε of
 itself and every node's result by `NODE` ε of itself, up or down by signs that are drawn once and
-are always the same. Derivatives change by the same shares, as a node is changed by a factor. What
-the Jacobian changes by is a rounding error that could have been: errors in one product add up like
-√n at random, and the change is made as if they were n, so it is too large as a rule.
+are always the same. Derivatives change by the same shares, as a node is changed by a factor. Those
+of functions such as tanh, 1 − tanh², err by some ε of 1 and not of themselves, so these are changed
+by `NODE` ε besides. What the Jacobian changes by is a rounding error that could have been: errors in
+one product add up like √n at random, and the change is made as if they were n, so it is too large
+as a rule.
 
 Its Frobenius norm, no less than the operator norm by which singular values can change, is estimated
 by `PROBES` Gaussian vectors v, for which the mean of ‖ΔJ v‖² is ‖ΔJ‖_F², and doubled for safety. It
@@ -55,6 +57,11 @@ class Rounding:
         self._factors = {
             name: 1 + NODE * EPSILON * signs((1, *shape)) for name, shape in graph.shapes.items()
         }
+        self._smooth = {
+            name: NODE * EPSILON * signs((1, *graph.shapes[name]))
+            for name, layer in graph.layers.items()
+            if not layer.piecewise and not layer.maps and name in graph.shapes
+        }
         normal = torch.randn(PROBES, graph.widths[0], generator=draw, dtype=torch.float64)
         self._probes = normal.to(device) / math.sqrt(PROBES)
 
@@ -81,20 +88,31 @@ class Rounding:
         return vmap(images)(X)
 
     def _at(self, x: Tensor) -> Tensor:
-        value: Tensor = _Changed(self._module, self._factors).run(x.reshape(1, *self._graph.shape))
+        changed = _Changed(self._module, self._factors, self._smooth)
+        value: Tensor = changed.run(x.reshape(1, *self._graph.shape))
         return value.reshape(-1)
 
 
 class _Changed(fx.Interpreter):
-    """Runs a graph and multiplies each tensor in it by a factor of its shape."""
+    """Runs a graph and multiplies each tensor in it by a factor of its shape.
 
-    def __init__(self, module: fx.GraphModule, factors: dict[str, Tensor]) -> None:
+    To what is a smooth function of one tensor of its shape, a multiple of this tensor is added that
+    is 0 and whose derivative is not.
+    """
+
+    def __init__(
+        self, module: fx.GraphModule, factors: dict[str, Tensor], smooth: dict[str, Tensor]
+    ) -> None:
         super().__init__(module)
-        self._factors = factors
+        self._factors, self._smooth = factors, smooth
 
     def run_node(self, n: fx.Node) -> object:
         value = super().run_node(n)
         factor = self._factors.get(n.name)
         if factor is None or n.op == "get_attr" or not torch.is_floating_point(value):
             return value
+        if n.name in self._smooth and len(n.all_input_nodes) == 1:
+            z = self.env[n.all_input_nodes[0]]
+            if z.shape == value.shape:
+                value = value + self._smooth[n.name] * (z - z.detach())
         return value * factor
