@@ -6,9 +6,9 @@ unit of rounding. So the Jacobian is taken once more, with every parameter chang
 itself and every node's result by `NODE` ε of itself, up or down by signs that are drawn once and
 are always the same. Derivatives change by the same shares, as a node is changed by a factor. Those
 of functions such as tanh, 1 − tanh², err by some ε of 1 and not of themselves, so these are changed
-by `NODE` ε besides. What the Jacobian changes by is a rounding error that could have been: errors in
-one product add up like √n at random, and the change is made as if they were n, so it is too large
-as a rule.
+by `NODE` ε besides. What the Jacobian changes by is a rounding error that could have been: errors
+in one product add up like √n at random, and the change is made as if they were n, so it is too
+large as a rule.
 
 Its Frobenius norm, no less than the operator norm by which singular values can change, is estimated
 by `PROBES` Gaussian vectors v, for which the mean of ‖ΔJ v‖² is ‖ΔJ‖_F², and doubled for safety. It
