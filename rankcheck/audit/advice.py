@@ -13,10 +13,12 @@ from rankcheck.audit.phrases import many, names, number, percent, runs
 from rankcheck.audit.ranks import GAP, NEAR
 from rankcheck.audit.result import Audit
 
-__all__ = ["FREE", "advice", "carried", "carrying"]
+__all__ = ["FREE", "WORTH", "advice", "carried", "carrying"]
 
 #: A saving of a smaller share of the cost is no reason to do anything.
 FREE = 0.01
+#: One of a smaller share is given as this.
+WORTH = 1e-3
 
 
 def advice(audit: Audit) -> tuple[str, ...]:
@@ -112,10 +114,13 @@ def _dead(audit: Audit) -> list[str]:
     if data.dead_cost is None:
         return []
     width = sum(layer.shape[0] for layer in hidden)
+    share = data.dead_cost / audit.model.cost
+    less = f"costs {number(data.dead_cost)} less ({percent(share)}) and"
+    if share < WORTH:
+        less = f"costs less, by under {percent(WORTH)}, and"
     return [
-        f"{dead} of {many(width, 'hidden neuron')} {fire}: `--prune FILE` leaves {them} out. The "
-        f"network then costs {number(data.dead_cost)} less "
-        f"({percent(data.dead_cost / audit.model.cost)}) and has {values}."
+        f"{dead} of {many(width, 'hidden neuron')} {fire}: `--prune FILE` leaves {them} out. "
+        f"Without {them} the network {less} has {values}."
     ]
 
 

@@ -13,15 +13,12 @@ from __future__ import annotations
 
 import math
 
-from rankcheck.audit.advice import FREE, carried, carrying
+from rankcheck.audit.advice import FREE, WORTH, carried, carrying
 from rankcheck.audit.phrases import many, names, number, percent, quoted
 from rankcheck.audit.ranks import GAP, NEAR
 from rankcheck.audit.result import Audit, LayerFacts
 
 __all__ = ["in_words"]
-
-#: A saving of a smaller share of the cost is not worth a sentence of its own.
-WORTH = 1e-3
 
 
 def in_words(audit: Audit) -> tuple[str, ...]:

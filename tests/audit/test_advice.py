@@ -92,7 +92,7 @@ def test_what_neurons_do_on_the_data():
     found = audit(model_of(net), X, theorems=False)
     [dead] = [one for one in found.first if "never fire" in one]
     assert dead.startswith("2 of 3 hidden neurons never fire on the data")
-    assert f"costs {found.data.dead_cost:.4g} less" in dead
+    assert f"Without them the network costs {found.data.dead_cost:.4g} less" in dead
     assert any("single affine map" in one for one in found.first)
     both = audit(model_of(net), torch.cat((X, -0.5 * X)), theorems=False)
     assert not any("affine" in one for one in both.first)

@@ -130,12 +130,8 @@ class Pruned:
                 f"The neurons are proved to be so on the whole box that the data span: the function"
                 f"{but} is the same there, and elsewhere it may differ."
             )
-        if self.anywhere:
-            return (
-                f"{self.anywhere} of them matter nowhere. The others are dead or linear on the "
-                "data: elsewhere the function may differ."
-            )
-        return "They are dead or linear on the data: elsewhere the function may differ."
+        who = f"{self.anywhere} of them matter nowhere. The others" if self.anywhere else "They"
+        return f"{who} are dead or linear on the data: elsewhere the function may differ."
 
     def to_json(self) -> dict[str, Any]:
         """All but the network, as plain JSON."""
