@@ -97,6 +97,39 @@ def test_a_row_sees_no_more_than_two_linear_neurons_and_it_costs_no_more():
     assert seen.net.depth == 1
 
 
+def with_a_bent_neuron(w, v):
+    """Positive neurons w on positive points, and x_1 − 1; read by v."""
+    bent = torch.eye(1, w.shape[1], dtype=torch.float64)
+    last = torch.ones(len(v), 1, dtype=torch.float64)
+    biases = torch.zeros(len(w) + 1), torch.zeros(len(v))
+    biases[0][-1] = -1
+    return Network([torch.cat((w, bent)), torch.cat((v, last), 1)], [b.double() for b in biases])
+
+
+def test_what_is_gathered_is_said_of_where_the_neurons_are_positive():
+    net = with_a_bent_neuron(torch.eye(4).double(), torch.tensor([[1.0, -2, 3, -4]]).double())
+    X = 2 * torch.rand(30, 4, generator=torch.Generator().manual_seed(0)).double()
+    found = prune(net, X)
+    assert (found.removed, found.domain, found.rounded) == ({UNSEEN: 2}, "box", True)
+    assert found.after.cost < found.before.cost
+    outside = torch.tensor([[-1.0, 1, 1, 1]], dtype=torch.float64)
+    assert float(net(outside)) != pytest.approx(float(found.net(outside)))
+
+
+def test_nothing_is_gathered_where_that_would_cost_more():
+    """Five nearly parallel rows that two rows see alike: 2√2 · 5 before, and 4 · 5 after."""
+    w = torch.eye(5).double() / 20 + torch.eye(5, dtype=torch.float64)[0]
+    v = torch.full((2, 5), 0.5**0.5, dtype=torch.float64)
+    X = 2 * torch.rand(30, 5, generator=torch.Generator().manual_seed(0)).double()
+    assert prune(with_a_bent_neuron(w, v), X).removed == {}
+    assert prune(with_a_bent_neuron(w, v[:1]), X).removed == {UNSEEN: 4}
+
+
+def test_one_linear_neuron_is_joined_and_its_coefficients_are_rounded():
+    found = prune(Network.of([[[0.1]], [[0.3]]], [[9], [0.7]]), [[1.0], [2.0]])
+    assert (found.removed, found.rounded, found.net.depth) == ({JOINED: 1}, True, 1)
+
+
 def test_two_affine_maps_become_one_where_that_is_smaller():
     wide = Network([normal(6, 3), normal(2, 6)], [torch.full((6,), 40.0).double(), normal(2)])
     X = normal(30, 3)
@@ -186,11 +219,50 @@ def test_small_networks_are_decided_by_their_regions():
     assert not everywhere(net).below[1].any()
 
 
+def test_intervals_are_rounded_outwards():
+    """0.1 + 0.7 − 0.7999999999999999 is positive, and 0 in floats."""
+    net = Network.of([[[0.1, 0.7, 0, 0]], [[1.0]]], [[-0.7999999999999999], [0]])
+    low, high = torch.zeros(4).double(), torch.ones(4).double()
+    assert 0.1 + 0.7 - 0.7999999999999999 == 0
+    assert not on_box(net, low, high).below[0].any()
+    net.biases[0][0] -= 1e-14
+    assert on_box(net, low, high).below[0].all()
+
+
+def test_the_activation_of_a_negative_slope_is_not_monotone():
+    """σ(x) with slope −1/2 lies in [0, 4] for x in [−2, 4], and not in [1, 4]."""
+    weights = [[[1.0, 0, 0, 0]], [[1.0]], [[1.0]]]
+    net = Network.of(weights, [[0], [-0.5], [0]], slope=-0.5)
+    low, high = torch.full((4,), -2.0).double(), torch.full((4,), 4.0).double()
+    signs = on_box(net, low, high)
+    assert not any(bool(known.any()) for known in (*signs.above, *signs.below))
+
+
 def test_a_difference_is_refused_and_the_first_point_is_named():
     net = random_model((2, 4, 2), seed=1).net
     other = net.with_parameters(net.weights, (net.biases[0], net.biases[1] + 1e-9))
     with pytest.raises(ModelError, match=r"differ at point 0 in output \d.*not written"):
         difference(net, other, normal(9, 2))
+
+
+def test_the_point_of_a_difference_is_counted_from_the_first_batch(monkeypatch):
+    monkeypatch.setattr("rankcheck.audit.pruning.proof.batch_size", lambda net: 2)
+    net = Network.of([[[1.0]], [[1.0]]], [[-3], [0]])
+    other = net.with_parameters((net.weights[0], 2 * net.weights[1]), net.biases)
+    with pytest.raises(ModelError, match=r"at point 4 in output 0: 2 for 1"):
+        difference(net, other, torch.arange(6.0).double().unsqueeze(1))
+    points = torch.arange(6.0).double().unsqueeze(1) - 2  # only the last one is not 0, and 0
+    assert difference(net, other, points) == 0
+    monkeypatch.setattr("rankcheck.audit.pruning.proof.PRODUCTS", 8)
+    assert proved(net, other, torch.tensor([[0.0], [0], [4], [0]]).double()).bound == 1
+    leaky = [Network.of([[[1.0]], [[c]]], slope=0.5) for c in (1.0, 2.0)]
+    assert proved(*leaky, torch.tensor([[-1.0]]).double()).bound == 0.5
+
+
+def test_a_bound_is_rounded_up():
+    net, zero = Network.of([[[1.0, 1.0]]]), Network.of([[[0.0, 0.0]]])
+    x = torch.tensor([[1.0, 2.0**-60]], dtype=torch.float64)
+    assert proved(net, zero, x).bound == 1 + 2**-52
 
 
 def test_rational_arithmetic_sees_what_floats_do_not():

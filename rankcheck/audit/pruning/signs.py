@@ -92,9 +92,8 @@ def _intervals(net: Network, low: Tensor, high: Tensor) -> Signs:
         below.append(most <= 0)
         ends = leaky(least, net.slope), leaky(most, net.slope)
         low, high = torch.minimum(*ends), torch.maximum(*ends)
-        crosses = (least < 0) & (most > 0)  # then 0 is among the values
+        crosses = (least < 0) & (most > 0)  # then 0 is among the values, the least if a < 0
         low = torch.where(crosses, low.clamp(max=0), low)
-        high = torch.where(crosses, high.clamp(min=0), high)
     return Signs(tuple(above), tuple(below))
 
 
