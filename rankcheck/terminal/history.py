@@ -52,10 +52,7 @@ class Rows:
 
     def row(self, one: Checkpoint) -> str:
         """The figures of a checkpoint."""
-        cells = [
-            FIGURES[name].text(one[name], partial(number, digits=4), clear=name not in one.unclear)
-            for name in self._shown
-        ]
+        cells = [one.text(name, number) for name in self._shown]
         return self._line(_named(one.name), cells)
 
     def _line(self, name: str, cells: Sequence[str]) -> str:
@@ -82,11 +79,11 @@ def closing(history: History, width: int = WIDTH) -> list[str]:
         said += f", {history.said}"
     if number:
         last = history.checkpoints[-1]
-        said += f"; {last.source}, {last.text}"
+        said += f"; {last.source}, {last.kind}"
         if last.points is not None:
             said += f"; {last.points} point{'' if last.points == 1 else 's'}"
     block = wrapped(said, width)
-    if any(one.unclear for one in history.checkpoints):
+    if _undecided(history.checkpoints):
         block += wrapped("? the gap does not separate this rank: it is undecided", width)
     if history.left:
         names = ", ".join(history.left[:4]) + (", …" if len(history.left) > 4 else "")
@@ -135,25 +132,21 @@ def brief(found: History | Comparison, most: int) -> list[str]:
 def _comparison(found: Comparison, width: int) -> list[str]:
     """The two networks, their figures, how far the functions differ, and the layers."""
     old, new = found.old, found.new
-    ends = [f"{one.source}, {one.text}" for one in (old, new)]
+    ends = [f"{one.source}, {one.kind}" for one in (old, new)]
     block = wrapped(f"old: {old.name}, {ends[0]}", width)
     block += wrapped(f"new: {new.name}, {ends[1]}", width)
     table: list[Sequence[str]] = [("", "old", "new", "change")]
     for one in found.changes:
-        write = FIGURES[one.name].text
-        cells = [
-            write(value, number, clear=clear)
-            for value, clear in zip((one.old, one.new), one.clear, strict=True)
-        ]
         table.append(
             (
                 one.title,
-                *cells,
+                old.text(one.name, number),
+                new.text(one.name, number),
                 FIGURES[one.name].change(one.old, one.new, partial(number, digits=3)),
             )
         )
     block += ["", *_aligned(table, width)]
-    if any(False in one.clear for one in found.changes):
+    if _undecided((old, new)):
         block += wrapped("? the gap does not separate this rank: it is undecided", width)
     apart = found.difference
     if apart is not None:
@@ -181,6 +174,10 @@ def _comparison(found: Comparison, width: int) -> list[str]:
     for note in found.notes:
         block += wrapped(f"* {note}", width)
     return block
+
+
+def _undecided(many: Sequence[Checkpoint]) -> bool:
+    return any("?" in text for one in many for text in one.ranks.values())
 
 
 def _aligned(table: Sequence[Sequence[str]], width: int) -> list[str]:

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import torch
+from torch import nn
 
 from rankcheck.audit.model import Model
 from rankcheck.networks import Network
@@ -31,3 +32,10 @@ def diagonal(values, shape):
     left = torch.linalg.qr(normal(shape[0], shape[0], seed=7))[0]
     right = torch.linalg.qr(normal(shape[1], shape[1], seed=8))[0]
     return left @ matrix @ right
+
+
+def sequential(seed=0, widths=(3, 5, 4, 2)):
+    """A Sequential of Linear with ReLU between, as torch makes it."""
+    torch.manual_seed(seed)
+    layers = [nn.Linear(n, m) for n, m in pairwise(widths)]
+    return nn.Sequential(*[part for one in layers for part in (one, nn.ReLU())][:-1])

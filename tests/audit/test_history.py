@@ -3,7 +3,6 @@
 import json
 import math
 import os
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,15 +16,8 @@ from rankcheck.audit.history.result import Checkpoint, Skipped
 from rankcheck.audit.history.run import Course
 from rankcheck.audit.result import GUESSED
 from rankcheck.errors import InputError
-from rankcheck.networks import Network
 
-from .nets import normal
-
-
-def module(seed=0, widths=(3, 5, 4, 2)):
-    torch.manual_seed(seed)
-    layers = [nn.Linear(n, m) for n, m in pairwise(widths)]
-    return nn.Sequential(*[part for one in layers for part in (one, nn.ReLU())][:-1])
+from .nets import normal, sequential
 
 
 def save(path, net, at=1000):
@@ -37,7 +29,7 @@ def save(path, net, at=1000):
 def folder(tmp_path):
     """Checkpoints of three steps, written in the opposite order."""
     for number, step in enumerate((100, 20, 3)):
-        save(tmp_path / f"step_{step}.pt", module(step), 1000 + number)
+        save(tmp_path / f"step_{step}.pt", sequential(step), 1000 + number)
     return tmp_path
 
 
@@ -54,7 +46,7 @@ def test_the_figures_are_those_of_audits(folder):
     assert found.said == "by the number behind “step” in the names"
     assert (found.skipped, found.left, found.headline) == ((), (), None)
     for one in found.checkpoints:
-        net = module(one.step)
+        net = sequential(one.step)
         whole = audit(net, X, theorems=False)
         parameters = [p.detach().double() for p in net.parameters()]
         assert one["cost"] == pytest.approx(sum(float((p * p).sum()) for p in parameters))
@@ -75,7 +67,7 @@ def test_the_figures_are_those_of_audits(folder):
         assert one["index_rank"] == whole.data.index_rank.rank
         assert one["least_cost"] == whole.data.least_cost
         assert one["dead"] == sum(layer.dead or 0 for layer in whole.layers)
-        assert ("rank" in one.unclear) == (not whole.rank_is_clear)
+        assert one.ranks == {"rank": whole.rank_text, "index_rank": whole.data.index_rank.text}
         assert one.figures.keys() == FIGURES.keys()
     assert found.curve("cost") == [(one.step, one["cost"]) for one in found.checkpoints]
     assert found.curve("s_3") == []
@@ -84,7 +76,7 @@ def test_the_figures_are_those_of_audits(folder):
 def test_without_data_there_are_the_figures_of_the_weights(folder):
     found = over_time(folder, slope=0)
     last = found.checkpoints[-1]
-    assert last["rank"] == audit(module(100), theorems=False).rank
+    assert last["rank"] == audit(sequential(100), theorems=False).rank
     for name in ("undecided", "gap", "least_cost", "s_1", "index_rank", "dead"):
         assert last[name] is None
     assert last.points is None
@@ -93,18 +85,18 @@ def test_without_data_there_are_the_figures_of_the_weights(folder):
 
 def test_activations_that_were_assumed_are_said(folder):
     assert over_time(folder).headline == GUESSED
-    assert over_time([module()]).headline is None
-    assert compare(folder / "step_3.pt", module()).headline == GUESSED
+    assert over_time([sequential()]).headline is None
+    assert compare(folder / "step_3.pt", sequential()).headline == GUESSED
 
 
 def test_what_is_no_checkpoint_is_named(folder, tmp_path):
     (folder / "train.log").write_text("loss 1")
     (folder / "half.pt").write_bytes((folder / "step_3.pt").read_bytes()[:900])
     torch.save({"state": {}, "lr": 0.1}, folder / "optimizer.pt")
-    bad = module().state_dict()
+    bad = sequential().state_dict()
     bad["2.weight"][0, 0] = math.nan
     torch.save(bad, folder / "step_200.pt")
-    save(folder / "wide.pt", module(0, (4, 5, 2)))
+    save(folder / "wide.pt", sequential(0, (4, 5, 2)))
     np.save(folder / "x.npy", X.numpy())
     found = over_time(folder, folder / "x.npy", slope=0)
     assert len(found.checkpoints) == 3
@@ -178,7 +170,7 @@ def watched(folder, *steps):
 
 
 def test_files_are_waited_for_and_read_once(tmp_path, monkeypatch):
-    save(tmp_path / "whole.pt", module(1))
+    save(tmp_path / "whole.pt", sequential(1))
     whole = (tmp_path / "whole.pt").read_bytes()
     (tmp_path / "whole.pt").unlink()
     path, read = tmp_path / "step_1.pt", []
@@ -214,8 +206,8 @@ def test_files_are_waited_for_and_read_once(tmp_path, monkeypatch):
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatch):
     path = tmp_path / "step_1.pt"
-    save(path, module(1))
-    usual, changes = Measuring.read, [module(2), None]
+    save(path, sequential(1))
+    usual, changes = Measuring.read, [sequential(2), None]
 
     def read(self, model, name=""):
         found = usual(self, model, name)
@@ -227,12 +219,12 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatc
     came, course = watched(tmp_path, nothing, nothing, nothing)
     assert came == [("Checkpoint", "step_1.pt")]
     [one] = course.history.checkpoints
-    assert one["cost"] == pytest.approx(audit(module(2), theorems=False).model.cost)
+    assert one["cost"] == pytest.approx(audit(sequential(2), theorems=False).model.cost)
 
 
 def test_checkpoints_come_as_they_are_written(tmp_path):
     def step(number):
-        return lambda: save(tmp_path / f"step_{number}.pt", module(number), number)
+        return lambda: save(tmp_path / f"step_{number}.pt", sequential(number), number)
 
     came, course = watched(tmp_path, step(10), step(9), nothing, step(11))
     assert came == [("Checkpoint", "step_10.pt"), ("Checkpoint", "step_9.pt")]
@@ -248,7 +240,7 @@ def test_checkpoints_come_as_they_are_written(tmp_path):
 
 
 def test_models_in_their_order_and_by_steps():
-    nets = [module(seed) for seed in (5, 6)]
+    nets = [sequential(seed) for seed in (5, 6)]
     found = over_time(nets, X)
     assert [one.name for one in found.checkpoints] == ["network 1", "network 2"]
     assert found.places == [1, 2]
@@ -271,11 +263,11 @@ def test_paths_keep_their_order(folder):
 @pytest.mark.parametrize(
     ("models", "said"),
     [
-        (module(), "the models are a Sequential; they are a folder, a sequence"),
+        (sequential(), "the models are a Sequential; they are a folder, a sequence"),
         (3, "the models are a int"),
         ([], "there are no models"),
-        ([module(), "none.pt"], "cannot read none.pt"),
-        ([module(), nn.Conv1d], "network 2: the model is a type"),
+        ([sequential(), "none.pt"], "cannot read none.pt"),
+        ([sequential(), nn.Conv1d], "network 2: the model is a type"),
         ({7: nn.Linear(2, 2)}, "7: the data have 3 numbers a point; the network takes 2"),
     ],
 )
@@ -320,65 +312,6 @@ def test_networks_that_are_no_chain_by_a_function_that_loads_them(tmp_path):
     assert any("3.pkl" in note for note in raised.value.__notes__)
 
 
-# Two networks
-
-
-def test_how_far_two_functions_differ():
-    old = Network.of([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 2.0]]])
-    new = Network.of([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, -1.0]]])
-    points = torch.tensor([[1.0, 1.0], [4.0, 2.0], [-1.0, 0.5]], dtype=torch.float64)
-    f, g = torch.tensor([[1, 2], [4, 4], [0, 1.0]]), torch.tensor([[1, -1], [4, -2], [0, -0.5]])
-    found = compare(old, new, points)
-    apart = found.difference
-    assert (apart.points, apart.largest, apart.point) == (3, 6.0, 1)
-    assert apart.relative == 6.0 / 4
-    assert apart.mean == pytest.approx(float(((f - g) ** 2).sum() / (f**2).sum()) ** 0.5)
-    assert apart.decisions == 2
-    [first, second] = found.moved
-    assert (first.old, first.new) == (5.0, 2.0)
-    assert first.distance == pytest.approx(3 / math.sqrt(5))
-    assert second.distance == 0.0
-    changes = {one.name: one for one in found.changes}
-    assert (changes["cost"].old, changes["cost"].new, changes["cost"].change) == (7.0, 4.0, -3.0)
-    assert found.old.name == "old"
-
-
-def test_a_network_and_itself():
-    net = module()
-    found = compare(net, net, X)
-    assert found.difference.largest == found.difference.mean == 0.0
-    assert found.difference.decisions == 0
-    assert all(one.distance == 0.0 for one in found.moved)
-    assert not any(one.change for one in found.changes)
-    zero = Network.of([[[0.0, 0.0, 0.0]]])
-    apart = compare(zero, zero, X).difference
-    assert (apart.relative, apart.mean, apart.decisions) == (None, None, None)
-
-
-def test_networks_of_other_shapes_have_no_layers_in_common():
-    found = compare(module(), module(1, (3, 6, 2)), X)
-    assert found.moved == ()
-    [note] = found.notes
-    assert "widths 3 → 5 → 4 → 2, slope 0; depth 2, widths 3 → 6 → 2" in note
-
-
-def test_networks_of_other_ends_are_refused():
-    with pytest.raises(ModelError, match="old has 3 inputs and 2 outputs, and new has 4 inputs"):
-        compare(module(), module(0, (4, 5, 2)))
-    with pytest.raises(ModelError, match="new: the data have 3 numbers"):
-        compare(module(), module(0, (4, 5, 2)), X)
-
-
-def test_layers_are_found_by_their_names():
-    """Safetensors files have their names in the order of the alphabet."""
-    one, two = module(), module()
-    with torch.no_grad():
-        two[2].weight *= 2
-    [first, *others] = compare(one, two).moved
-    assert first.layer == "2"
-    assert all(other.distance == 0.0 for other in others)
-
-
 # JSON and sentences
 
 
@@ -401,8 +334,8 @@ def test_the_json_has_all_figures(folder):
 
 def checkpoint(step, **figures):
     given = {**dict.fromkeys(FIGURES), "cost": 10.0, "rank": 2, "saved": 0.0, **figures}
-    unclear = ("rank",) if given.pop("unclear", False) else ()
-    return Checkpoint("a", given, unclear, "", "", 1, 1, step=step, points=5)
+    ranks = {"rank": f"{given['rank']}{'?' if given.pop('unclear', False) else ''}"}
+    return Checkpoint("a", given, ranks, "", "", 1, 1, step=step, points=5)
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,10 @@ def checkpoint(step: int, *, data: bool = True, **changes) -> Checkpoint:
     whole = Checkpoint(
         name=f"step_{step}.pt",
         figures={name: figures.get(name) for name in FIGURES},
-        unclear=("rank",) if step < 300 else (),
+        ranks={"rank": f"{rank}?" if step < 300 else f"{rank}"}
+        | ({"index_rank": "3"} if data else {}),
         source="state dict",
-        text="depth 8, widths 10 → 20 (7 times) → 5, slope 0",
+        kind="depth 8, widths 10 → 20 (7 times) → 5, slope 0",
         inputs=10,
         outputs=5,
         written=1.7e9 + step,
@@ -93,7 +94,7 @@ def comparison(**changes) -> Comparison:
 
 def odd(text: str) -> tuple[History, Comparison]:
     """A history and a comparison all of whose texts are the given one."""
-    one = replace(checkpoint(0), name=text, source=text, text=text, step=None, assumed=(text,))
+    one = replace(checkpoint(0), name=text, source=text, kind=text, step=None, assumed=(text,))
     found = History(
         text, (one, one), text, "step", (Skipped(text, text),), (text,), (text,), 1.0, {text: text}
     )

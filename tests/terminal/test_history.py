@@ -1,5 +1,7 @@
 """Audits over time as text, in a terminal and at a prompt."""
 
+from dataclasses import replace
+
 import pytest
 
 from rankcheck.audit.result import GUESSED
@@ -67,6 +69,15 @@ def test_without_data_there_are_fewer_columns():
         "excess",
         "saved",
     ]
+
+
+def test_ranks_are_written_as_audits_write_them():
+    """`≥ 24` where only the largest singular values were taken."""
+    some = history().checkpoints[:1]
+    found = history(checkpoints=(replace(some[0], ranks={"rank": "≥ 24"}),))
+    assert " ≥ 24 " in lines(found)[1]
+    both = comparison(new=found.checkpoints[0])
+    assert any(line.endswith(" ≥ 24") for line in lines(both) if "rank k" in line)
 
 
 def test_two_checkpoints():

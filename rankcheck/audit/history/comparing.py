@@ -180,8 +180,8 @@ def _squares(parameters: list[Tensor]) -> float:
 
 def _notes(old: Checkpoint, new: Checkpoint, moved: tuple[Moved, ...]) -> list[str]:
     notes = []
-    if old.text != new.text:
-        notes.append(f"The networks are of two kinds: {old.text}; {new.text}.")
+    if old.kind != new.kind:
+        notes.append(f"The networks are of two kinds: {old.kind}; {new.kind}.")
     elif not moved:
         notes.append("The networks have other layers, so these are not compared.")
     return notes

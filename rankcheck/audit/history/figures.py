@@ -9,7 +9,7 @@ from typing import Literal
 
 from rankcheck.audit.result import Audit
 
-__all__ = ["FIGURES", "VALUES", "Figure", "figures_of", "unclear_in"]
+__all__ = ["FIGURES", "VALUES", "Figure", "figures_of", "ranks_of"]
 
 #: So many singular values of Jf are followed.
 VALUES = 4
@@ -25,23 +25,23 @@ class Figure:
         of: its value; None where the audit does not have it.
         kind: `number`; `whole`, a count or a rank; `share`, a part of one.
         alone: the title without data, if it is another one.
-        clear: whether a rank is separated by the gap; a rank that is not has a question mark.
+        rank: of a rank, how it is written: `8`, `8?`, `≥ 24`; empty where the audit has none.
     """
 
     title: str
     short: str
     of: Callable[[Audit], float | None]
     kind: Literal["number", "whole", "share"] = "number"
-    clear: Callable[[Audit], bool] = lambda audit: True
+    rank: Callable[[Audit], str] = lambda audit: ""
     alone: str = ""
 
-    def text(self, value: float | None, write: Callable[[float], str], *, clear: bool) -> str:
-        """A value as a text, with a question mark if it is a rank that is not clear."""
+    def text(self, value: float | None, write: Callable[[float], str]) -> str:
+        """A value as a text."""
         if value is None:
             return ""
         if self.kind == "share":
             return f"{100 * value:.3g} %"
-        return f"{value:.0f}{'' if clear else '?'}" if self.kind == "whole" else write(value)
+        return f"{value:.0f}" if self.kind == "whole" else write(value)
 
     def change(self, old: float | None, new: float | None, write: Callable[[float], str]) -> str:
         """By how much a value changed, and relative to a positive one; empty if it is the same."""
@@ -64,15 +64,15 @@ def figures_of(audit: Audit) -> dict[str, float | None]:
     return {name: figure.of(audit) for name, figure in FIGURES.items()}
 
 
-def unclear_in(audit: Audit) -> tuple[str, ...]:
-    """The names of the ranks that the gap does not separate."""
-    return tuple(name for name, figure in FIGURES.items() if not figure.clear(audit))
+def ranks_of(audit: Audit) -> dict[str, str]:
+    """The figures that are ranks, as they are written, by name."""
+    return {name: text for name, figure in FIGURES.items() if (text := figure.rank(audit))}
 
 
 def _undecided(audit: Audit) -> float | None:
     """The share of the points at which the rank of Jf is not clear."""
     data = audit.data
-    return None if data is None else data.undecided / data.points
+    return None if data is None else data.undecided / sum(data.ranks.values())
 
 
 def _gap(audit: Audit) -> float | None:
@@ -112,9 +112,9 @@ def _index_rank(audit: Audit) -> float | None:
     return None if found is None else found.rank
 
 
-def _index_is_clear(audit: Audit) -> bool:
-    found = None if audit.data is None else audit.data.index_rank
-    return found is None or found.separated
+def _index_text(audit: Audit) -> str:
+    data = audit.data
+    return "" if data is None or data.index_rank is None else data.index_rank.text
 
 
 def _dead(audit: Audit) -> float | None:
@@ -131,7 +131,7 @@ FIGURES: Mapping[str, Figure] = {
         "rank",
         lambda audit: audit.rank,
         "whole",
-        lambda audit: audit.rank_is_clear,
+        lambda audit: audit.rank_text,
         "rank k of most layers",
     ),
     "undecided": Figure("points of undecided rank", "undec.", _undecided, "share"),
@@ -154,7 +154,7 @@ FIGURES: Mapping[str, Figure] = {
         "index",
         _index_rank,
         "whole",
-        _index_is_clear,
+        _index_text,
     ),
     "dead": Figure("dead neurons", "dead", _dead, "whole"),
 }

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from rankcheck.audit.graph.graph import Graph
-from rankcheck.audit.history.figures import figures_of, unclear_in
+from rankcheck.audit.history.figures import figures_of, ranks_of
 from rankcheck.audit.history.result import Checkpoint
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.ranks import TOLERANCE
@@ -119,9 +119,9 @@ class Measuring:
         return Checkpoint(
             name=name,
             figures=figures_of(found),
-            unclear=unclear_in(found),
+            ranks=ranks_of(found),
             source=model.source,
-            text=model.text,
+            kind=model.text,
             inputs=model.widths[0],
             outputs=model.widths[-1],
             written=written,

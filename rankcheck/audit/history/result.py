@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,8 +24,10 @@ class Checkpoint:
     Attributes:
         name: of the file, inside the folder; of a network in Python, what it was given as.
         figures: by the names of `FIGURES`; None for what the audit does not have.
-        unclear: the figures that are ranks which the gap does not separate.
-        source, text: as in `ModelFacts`: what it was read from; depth, widths and activations.
+        ranks: the figures that are ranks, as they are written: `8`, or `8?` where the gap does not
+            separate it, or `≥ 24` where no other singular value was taken.
+        source: what it was read from, as in `ModelFacts`.
+        kind: its depth, its widths and its activations, as a text.
         inputs, outputs: n_0 and n_L.
         written: when its file was written, in seconds since 1970; None without a file.
         step: of the training, as its name or a mapping says; None if that is not known.
@@ -37,9 +39,9 @@ class Checkpoint:
 
     name: str
     figures: Mapping[str, float | None]
-    unclear: tuple[str, ...]
+    ranks: Mapping[str, str]
     source: str
-    text: str
+    kind: str
     inputs: int
     outputs: int
     written: float | None = None
@@ -51,6 +53,14 @@ class Checkpoint:
 
     def __getitem__(self, name: str) -> float | None:
         return self.figures[name]
+
+    def text(self, name: str, write: Callable[[float], str]) -> str:
+        """A figure as a text; empty if there is none.
+
+        Args:
+            write: writes a number.
+        """
+        return self.ranks.get(name) or FIGURES[name].text(self.figures[name], write)
 
 
 @dataclass(frozen=True)
@@ -68,14 +78,12 @@ class Change:
     Attributes:
         name, title: as in `FIGURES`.
         old, new: its values; None where an audit does not have it.
-        clear: whether each of them is no rank, or one that the gap separates.
     """
 
     name: str
     title: str
     old: float | None
     new: float | None
-    clear: tuple[bool, bool] = (True, True)
 
     @property
     def change(self) -> float | None:
@@ -160,7 +168,6 @@ class Comparison(InNotebooks):
                 figure.title if new.points or not figure.alone else figure.alone,
                 old[name],
                 new[name],
-                (name not in old.unclear, name not in new.unclear),
             )
             for name, figure in FIGURES.items()
             if (old[name], new[name]) != (None, None)

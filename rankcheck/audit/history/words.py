@@ -49,7 +49,7 @@ def _cost(many: Sequence[Checkpoint], unit: str) -> list[str]:
 def _rank(many: Sequence[Checkpoint], unit: str) -> list[str]:
     """The ranks one after the other, or since when the last one is there."""
     where = "of Jf at most points" if many[-1].points is not None else "of most layers"
-    texts = [f"{one['rank']:.0f}{'?' if 'rank' in one.unclear else ''}" for one in many]
+    texts = [one.ranks["rank"] for one in many]
     runs = [(text, len(list(run))) for text, run in groupby(texts)]
     unclear = any("?" in text for text in texts)
     note = " (? where the gap does not separate it)" if unclear else ""

@@ -144,7 +144,8 @@ def _curves(
     unclear = {
         (one, place)
         for place, checkpoint in zip(history.places, history.checkpoints, strict=True)
-        for one in checkpoint.unclear
+        for one, text in checkpoint.ranks.items()
+        if not text.isdigit()
     }
     for series, (one, curve) in enumerate(curves.items(), 1):
         heights = floored((scale * value for _, value in curve), y)
