@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rankcheck.doors import door
 
 if TYPE_CHECKING:
+    from rankcheck.audit.balanced import balanced_parameters
     from rankcheck.audit.history import compare, over_time
     from rankcheck.audit.model import Model, ModelError
     from rankcheck.audit.pruning.result import Pruned
@@ -26,6 +27,7 @@ __all__ = [
     "ModelError",
     "Pruned",
     "audit",
+    "balanced_parameters",
     "compare",
     "over_time",
     "prune",
@@ -34,6 +36,7 @@ __all__ = [
 __getattr__ = door(
     __name__,
     {
+        ".balanced": ("balanced_parameters",),
         ".history.comparing": ("compare",),
         ".history.run": ("over_time",),
         ".model": ("Model", "ModelError"),

@@ -86,7 +86,8 @@ def _balance(audit: Audit) -> list[str]:
     if not audit.model.is_chain:
         return [
             f"{percent(saved)} of the norm ‖θ‖² is free: rescaling hidden neurons and channels "
-            f"inside the blocks gives the same function {less}{seen}."
+            f"inside the blocks gives the same function {less}{seen}. `balanced_parameters(model, "
+            "data)` of rankcheck.audit has its parameters."
         ]
     return [
         f"{percent(saved)} of the norm ‖θ‖² is free: `--balanced FILE` writes the same function "

@@ -223,10 +223,8 @@ def _write_balanced(args: argparse.Namespace) -> None:
     Raises:
         InputError: balancing does not end, or the file cannot be written.
     """
-    from rankcheck.audit.reading import chain_of, write_model
+    from rankcheck.audit.balanced import balanced_parameters
+    from rankcheck.audit.reading import write_parameters
 
-    model = chain_of(args.model, slope=args.slope)
-    try:
-        write_model(args.balanced, model, model.balanced)
-    except ArithmeticError as error:
-        raise InputError(f"no balanced network was written: {error}") from error
+    parameters = balanced_parameters(args.model, args.data, slope=args.slope)
+    write_parameters(args.balanced, parameters)

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from rankcheck.audit import audit
+from rankcheck.audit import ModelError, audit, balanced_parameters
+from rankcheck.audit.graph import balance as graph_balance
 from rankcheck.audit.graph.balance import balance, balance_inside, imbalance, rescale
 from rankcheck.audit.graph.blocks import blocks
 from rankcheck.audit.graph.scalable import scalable
@@ -275,3 +276,36 @@ def test_all_readers_of_a_unit_are_rescaled():
     p = found.parameters
     out = (p["one.weight"] ** 2).sum(0) + (p["two.weight"] ** 2).sum(0)
     torch.testing.assert_close(p["norm.weight"] ** 2 + p["norm.bias"] ** 2, out)
+
+
+def test_the_parameters_of_an_audit_are_loaded_into_the_module():
+    module, _ = convolutional()
+    X = normal(5, 1, 6, 6)
+    changed = copy.deepcopy(module)
+    found = balanced_parameters(module, X)
+    missing = changed.load_state_dict(found, strict=False)
+    assert not missing.unexpected_keys
+    assert not set(missing.missing_keys) & dict(module.named_parameters()).keys()
+    torch.testing.assert_close(changed(X), module(X), rtol=1e-11, atol=1e-11)
+    cost = sum(float((p.detach() ** 2).sum()) for p in changed.parameters())
+    assert cost == pytest.approx(audit(module, X).balanced.cost)
+
+
+def test_the_balanced_parameters_of_a_chain_have_the_names_of_its_module():
+    module = drawn(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
+    changed = copy.deepcopy(module)
+    found = balanced_parameters(module)
+    changed.load_state_dict(found)
+    X = normal(6, 3)
+    torch.testing.assert_close(changed(X), module(X), rtol=1e-11, atol=1e-11)
+    enter = (found["0.weight"] ** 2).sum() + (found["0.bias"] ** 2).sum()
+    assert float(enter) == pytest.approx(float((found["2.weight"] ** 2).sum()))
+
+
+def test_an_iteration_that_does_not_end_leaves_all_as_it_is(monkeypatch):
+    module, graph = convolutional()
+    monkeypatch.setattr(graph_balance, "TOLERANCE", -1.0)
+    found = rescale(graph, scalable(graph))
+    assert (found.converged, found.saved, found.parameters) == (False, 0.0, graph.parameters)
+    with pytest.raises(ModelError, match="did not end"):
+        balanced_parameters(module, normal(5, 1, 6, 6))

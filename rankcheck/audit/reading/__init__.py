@@ -28,7 +28,7 @@ from rankcheck.audit.reading.scikit import from_estimator, is_estimator
 from rankcheck.audit.reading.state import from_parameters
 from rankcheck.audit.reading.tensors import read_tensors
 from rankcheck.audit.reading.torch_file import read_state_dict
-from rankcheck.audit.reading.writing import write_model
+from rankcheck.audit.reading.writing import parameters_of, write_model, write_parameters
 from rankcheck.networks import Network
 
 __all__ = [
@@ -37,9 +37,11 @@ __all__ = [
     "check_width",
     "data_of",
     "model_of",
+    "parameters_of",
     "read_data",
     "read_model",
     "write_model",
+    "write_parameters",
 ]
 
 #: The formats of models, by the endings of their names.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors.torch import save
@@ -13,7 +14,7 @@ from rankcheck.audit.reading.tensors import is_tensors
 from rankcheck.files import check_writable, write_bytes
 from rankcheck.networks import Network
 
-__all__ = ["write_model"]
+__all__ = ["parameters_of", "write_model", "write_parameters"]
 
 
 def write_model(path: str | Path, model: Model, net: Network) -> None:
@@ -30,22 +31,31 @@ def write_model(path: str | Path, model: Model, net: Network) -> None:
         ModelError: the shapes are others.
         InputError: the file cannot be written, or would replace what is no safetensors file.
     """
-    path = Path(path)
     if net.batch or net.widths != model.net.widths:
         raise ModelError(
             f"the network has the widths {net.widths} and batch axes {net.batch}; it is written in "
             f"place of one of the widths {model.net.widths}, without batch axes"
         )
+    write_parameters(path, parameters_of(model, net))
+
+
+def write_parameters(path: str | Path, arrays: Mapping[str, Tensor]) -> None:
+    """Write arrays by name as a safetensors file, either the whole file or nothing.
+
+    Raises:
+        InputError: the file cannot be written, or would replace what is no safetensors file.
+    """
+    path = Path(path)
     try:
         check_writable(path, "a safetensors file", form="safetensors", same=is_tensors)
-        write_bytes(path, save(_named(model, net), metadata={"format": "pt"}))
+        write_bytes(path, save(dict(arrays), metadata={"format": "pt"}))
     except OSError as error:
         raise ModelError(
             f"the network cannot be written to {where(path)}: {error.strerror or error}"
         ) from error
 
 
-def _named(model: Model, net: Network) -> dict[str, Tensor]:
+def parameters_of(model: Model, net: Network) -> dict[str, Tensor]:
     """The parameters of a network by name.
 
     Raises:
