@@ -189,6 +189,11 @@ def test_what_is_no_such_network_is_refused_by_name_and_place(make, match):
     [
         (torch.jit.script, "has RecursiveScriptModule; its forward, of torch.jit"),
         (lambda module: torch.jit.trace(module, torch.ones(1, 2)), "has TopLevelTracedModule;"),
+        (
+            lambda module: torch.ao.quantization.quantize_dynamic(module, {nn.Linear}),
+            "has '0': Linear, which is quantised",
+        ),
+        (torch.compile, r"has OptimizedModule, which wraps another one; audit its \._orig_mod"),
         (nn.DataParallel, r"has DataParallel, which wraps another one; audit its \.module"),
     ],
 )

@@ -332,6 +332,18 @@ def test_a_graph_that_was_traced_by_torch_is_read():
     assert model_of(module).names == ("0", "2")
 
 
+def test_what_a_forward_keeps_does_not_matter():
+    def keeps(self, x):
+        self.kept = self.act(self.a(x))
+        return self.b(self.kept)
+
+    module = forward(keeps)
+    module(normal(2, 4))
+    assert module.kept.grad_fn is not None
+    assert model_of(module).names == ("a", "b")
+    assert module.kept.shape == (2, 6)
+
+
 def test_the_module_stays_as_it_was():
     module = forward(on_the_input).float()
     before = {name: p.clone() for name, p in module.state_dict().items()}

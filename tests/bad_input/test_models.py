@@ -285,7 +285,7 @@ LAYERS = {
     "put": lambda: Of(put),
     "several": lambda: Of(lambda x: (x, x)),
     "rounded": lambda: Of(torch.round),
-    "cast": lambda: Of(lambda x: x.half()),
+    "cast": lambda: Of(lambda x: x.float().double()),
     "fails": lambda: Of(lambda x: x.missing()),
     "no module": lambda: Of(None),
 }
@@ -317,6 +317,11 @@ def test_a_stack_of_layers_is_read_as_it_computes_or_refused(names, shape, theor
     if not graph and shape is not None and prod(shape) == of_point[0]:
         of_point = shape
     X = torch.randn(4, *of_point).double()
-    there = module.double().eval()(X.clone()).detach().flatten(1)
+    module = module.double().eval()
+    try:
+        there = module(X.clone()).detach().flatten(1)
+    except RuntimeError:  # points of several axes are flattened for a chain of vectors
+        assert not graph
+        there = module(X.flatten(1)).detach()
     here = (read if graph else read.net)(X.flatten(1))
     torch.testing.assert_close(here, there.reshape(here.shape), rtol=1e-2, atol=1e-2)

@@ -28,8 +28,12 @@ def in_double(module: nn.Module) -> nn.Module:
     Raises:
         ModelError: it cannot be copied.
     """
+    kept = [  # as an attention may keep its weights; with a history, they could not be copied
+        value for one in module.modules() for value in vars(one).values() if type(value) is Tensor
+    ]
+    memo = {id(value): value.detach().clone() for value in kept}
     try:
-        module = copy.deepcopy(module).to(device="cpu", dtype=torch.float64)
+        module = copy.deepcopy(module, memo).to(device="cpu", dtype=torch.float64)
     except (RuntimeError, TypeError, NotImplementedError) as error:
         raise ModelError(
             f"the module {type(module).__name__} cannot be copied: {line_of(error)}"

@@ -144,6 +144,10 @@ def _check_forward(at: str, module: nn.Module) -> None:
         wrapper is None,
         f"the module has {at}, which wraps another one; audit its .{wrapper}",
     )
+    require(
+        not type(module).__module__.startswith("torch.ao."),
+        f"the module has {at}, which is quantised; audit the module that it was made from",
+    )
     plain = type(module).__call__ is nn.Module.__call__ or isinstance(module, fx.GraphModule)
     require(
         plain and not isinstance(module, torch.jit.ScriptModule),
