@@ -234,6 +234,23 @@ def test_matrices_that_stand_on_the_right_are_rescaled_as_they_are_stored():
     torch.testing.assert_close(columns, rows)
 
 
+def test_channels_go_through_transposed_convolutions_and_resizing():
+    steps = nn.ConvTranspose2d(2, 4, 3, stride=2), nn.ReLU(), nn.Upsample(scale_factor=2)
+    module = drawn(
+        nn.Sequential(*steps, nn.ConvTranspose2d(4, 3, 2), nn.ReLU(), nn.Conv2d(3, 1, 3))
+    )
+    graph = graph_of(module, (2, 3, 3), "made up")
+    found = scalable(graph)
+    assert [(one.source.name, one.reading) for one in found] == [("0", ("_3",)), ("3", ("_5",))]
+    X = normal(4, 18)
+    scaled = rescale(graph, found)
+    changed = torch.vmap(lambda x: graph.at(x, scaled.parameters))(X)
+    torch.testing.assert_close(changed, graph(X), rtol=1e-11, atol=1e-11)
+    p = scaled.parameters
+    enter = (p["0.weight"] ** 2).sum((0, 2, 3)) + p["0.bias"] ** 2
+    torch.testing.assert_close(enter, (p["3.weight"] ** 2).sum((1, 2, 3)))
+
+
 def test_dead_units_are_set_to_zero():
     module = drawn(
         nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2))

@@ -31,7 +31,17 @@ CONVOLUTIONS = {
     "reflect": (nn.Conv2d(2, 2, 3, padding=1, padding_mode="reflect"), (2, 4, 4)),
     "replicate": (nn.Conv2d(2, 2, 3, padding=2, padding_mode="replicate"), (2, 4, 4)),
 }
+TRANSPOSED = {
+    "transposed": (nn.ConvTranspose2d(3, 4, 3, padding=1), (3, 4, 5)),
+    "transposed, with stride and groups": (
+        nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2),
+        (4, 3, 4),
+    ),
+    "transposed, dilated": (nn.ConvTranspose1d(2, 3, 3, dilation=2, bias=False), (2, 7)),
+}
+CONVOLUTIONS |= TRANSPOSED
 DISJOINT = {
+    "patches put side by side": (nn.ConvTranspose2d(3, 2, 2, stride=2), (3, 3, 4)),
     "pointwise": (nn.Conv2d(4, 3, 1), (4, 3, 3)),
     "pointwise with stride": (nn.Conv2d(4, 2, 1, stride=3), (4, 7, 7)),
     "patches": (nn.Conv2d(3, 5, 2, stride=2), (3, 5, 6)),
@@ -157,20 +167,24 @@ class Functional(nn.Module):
     def __init__(self):
         super().__init__()
         self.w, self.b = nn.Parameter(normal(4, 2, 3)), nn.Parameter(normal(4))
+        self.v = nn.Parameter(normal(4, 1, 3, seed=7))
         self.gamma, self.beta = nn.Parameter(normal(4, seed=2)), nn.Parameter(normal(4, seed=3))
         self.register_buffer("mean", normal(4, seed=4))
         self.register_buffer("var", normal(4, seed=5).abs() + 0.1)
 
     def forward(self, x):
         x = functional.conv1d(x, self.w, self.b, stride=2, padding=1)
+        x = functional.conv_transpose1d(x, self.w, None, 2, 1, 1, 1, 1)
+        x = functional.conv1d(x, self.v, dilation=2, groups=2, padding="same")[..., ::2]
         x = functional.batch_norm(x, self.mean, self.var, self.gamma, self.beta)
         return functional.layer_norm(functional.avg_pool1d(x, 2), (2,))
 
 
 def test_functions_are_read_as_modules_are():
     graph = graph_of(Functional(), (2, 8), "made up")
-    convolution, norm, pooling, last = graph.layers.values()
-    [one], [two] = convolution.maps, norm.maps
+    convolution, transposed, again, _, norm, pooling, last = graph.layers.values()
+    [one], [back], [third], [two] = (x.maps for x in (convolution, transposed, again, norm))
+    assert (back.shape, third.shape, third.groups, third.dilation) == ((16, 16), (32, 16), 2, (2,))
     assert (one.name, two.name) == ("w", "gamma")
     assert (one.parameters, two.parameters) == (("w", "b"), ("gamma", "beta"))
     assert one.shape == (16, 16)

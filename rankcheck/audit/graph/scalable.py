@@ -16,11 +16,12 @@ from rankcheck.audit.graph.convolution_map import ConvolutionMap
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.kinds.activation import NOT_HOMOGENEOUS
 from rankcheck.audit.graph.linear_map import DenseMap, DiagonalMap
+from rankcheck.audit.graph.transposed_map import TransposedMap
 
 __all__ = ["Scalable", "UnitMap", "scalable"]
 
 #: A map whose units can be rescaled.
-UnitMap: TypeAlias = DenseMap | ConvolutionMap | DiagonalMap
+UnitMap: TypeAlias = DenseMap | ConvolutionMap | TransposedMap | DiagonalMap
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,8 @@ def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) 
         here = waiting.pop()
         for user in here.users:
             layer = graph.layers.get(user.name)
-            if layer is None or not _alone_in(user, here, labels):
+            product = layer is not None and layer.title == "product"
+            if layer is None or not _alone_in(user, here, labels, product):
                 return None
             reader = _alone(graph, user, uses)
             if reader is not None:
@@ -132,7 +134,7 @@ def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) 
             known = layer.slope is not None or layer.title in _MOVING
             if layer.maps or not (known or layer.title in NOT_HOMOGENEOUS):
                 return None
-            if layer.title == "product" and not homogeneous:
+            if product and not homogeneous:
                 return None  # the gate: the other factor's units can be rescaled, not its own
             homogeneous = homogeneous and known
             after = _carried(graph, user, layer.title, labels[here])
@@ -143,11 +145,16 @@ def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) 
     return Scalable(node.name, source, tuple(readers), homogeneous) if readers else None
 
 
-def _alone_in(user: fx.Node, here: fx.Node, labels: Collection[fx.Node]) -> bool:
-    """Whether an operation's result is of degree 1 in `here` as far as its operands tell."""
+def _alone_in(user: fx.Node, here: fx.Node, labels: Collection[fx.Node], product: bool) -> bool:
+    """Whether `here` is all that goes into an operation, but for the other factor of a product.
+
+    That factor must not depend on the units.
+    """
     places: list[fx.Node] = []
     fx.node.map_arg((user.args, user.kwargs), places.append)
     others = [one for one in places if one.op != "get_attr" and one is not here]
+    if others and not product:
+        return False
     waiting, behind = list(others), False
     while waiting:  # back to the input, unless it leads to the units
         one = waiting.pop()
@@ -156,7 +163,7 @@ def _alone_in(user: fx.Node, here: fx.Node, labels: Collection[fx.Node]) -> bool
     return places.count(here) == 1 and not behind
 
 
-_POOLING = ("max pooling", "mean pooling", "sum over axes")
+_POOLING = ("max pooling", "mean pooling", "sum over axes", "resizing")
 _FACTORS = ("multiple", "product")
 _MOVING = ("nothing", "shape", *_POOLING, *_FACTORS)
 
@@ -165,7 +172,7 @@ def _labels(graph: Graph, node: fx.Node, source: UnitMap) -> Tensor:
     """The number of its unit at each place of what a map computes."""
     shape = _shape(node)
     numbers = torch.arange(source.units, dtype=torch.float64)
-    if isinstance(source, ConvolutionMap):
+    if isinstance(source, ConvolutionMap | TransposedMap):
         numbers = numbers.reshape(-1, *[1] * len(source.size))
     elif graph.layers[node.name].title in _BY_CHANNEL:
         numbers = numbers.reshape(-1, *[1] * (len(shape) - 2))
@@ -208,7 +215,7 @@ def _run(graph: Graph, node: fx.Node, value: Tensor) -> Tensor:
 
 def _read(reader: UnitMap, labels: Tensor) -> Tensor | None:
     """For each unit that goes into a map, the label of what is there; None if there are several."""
-    if isinstance(reader, ConvolutionMap):
+    if isinstance(reader, ConvolutionMap | TransposedMap):
         by_unit = labels.flatten(-len(reader.size)).movedim(-1, 0).reshape(-1, reader.channels)
     elif isinstance(reader, DenseMap):
         by_unit = labels.reshape(-1, labels.shape[-1])
