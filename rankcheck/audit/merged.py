@@ -103,7 +103,7 @@ def jacobian_facts(
     return JacobianFacts(
         ranks=dict(sorted(Counter(ranks.tolist()).items())),
         undecided=sum(not each.separated for each in facts),
-        gaps=quantiles(torch.tensor(present)) if present else None,
+        gaps=quantiles(torch.tensor(present, dtype=torch.float64)) if present else None,
         singular_values=tuple(map(quantiles, s.unbind(-1))),
         clear=s > rank_threshold(shaped, s, noise),
     )
