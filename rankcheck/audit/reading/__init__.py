@@ -85,7 +85,7 @@ def read_model(
     kind = format_of(path, ENDINGS, _RULE)
     try:
         if kind == "onnx":
-            return read_onnx(path, slope=slope)
+            return read_onnx(path, slope=slope, shape=shape, theorems=theorems)
         if kind == "torch":
             parameters, assumed = read_state_dict(path)
             assumed = (*assumed, *half_precision(parameters.values()))

@@ -87,6 +87,8 @@ class _Reader:
     def read(self, node: fx.Node) -> bool:
         """Add the step of a node; False if it is none of a chain."""
         layer = self.graph.layers[node.name]
+        if node.name not in self.graph.shapes:  # several tensors
+            return False
         module: nn.Module | None = None
         what: object = node.target
         if node.op == "call_module":

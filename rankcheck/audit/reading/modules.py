@@ -21,7 +21,7 @@ from rankcheck.audit.reading.chain import steps_of
 from rankcheck.audit.reading.folding import Activation, Affine, Step, assemble
 from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, require
 
-__all__ = ["from_module"]
+__all__ = ["compare", "from_module", "model_or_graph"]
 
 #: What to do about an activation at the end, of a Sequential and of other modules.
 _CUTS = (
@@ -56,22 +56,32 @@ def from_module(
     notes = _check(module)
     graph = _read(in_double(module).eval(), shape)
     _check_training(module, graph)
+    graph = replace(graph, assumed=(*notes, *graph.assumed))
+    cut = _CUTS[kind_of(module) is not nn.Sequential]
+    read = model_or_graph(graph, slope=slope, theorems=theorems, cut=cut)
+    compare(in_double(module).eval(), graph, read)
+    return read
+
+
+def model_or_graph(graph: Graph, *, slope: float | None, theorems: bool, cut: str) -> Model | Graph:
+    """A graph that is a chain as a `Model`; any other one as it is.
+
+    Args:
+        slope, theorems: as for `from_module`.
+        cut: what to do about an activation at the end, in words.
+
+    Raises:
+        ModelError: it has an activation that is not homogeneous, with theorems, or of another
+            slope.
+    """
     check_activations(graph, theorems)
     found = steps_of(graph)
-    read: Model | Graph = replace(graph, assumed=(*notes, *graph.assumed))
     if found is not None and _is_model(found[0], theorems):
         steps, assumed = found
-        read = assemble(
-            steps,
-            "torch module",
-            slope=slope,
-            assumed=(*notes, *assumed),
-            cut=_CUTS[kind_of(module) is not nn.Sequential],
-        )
-    else:
-        check_slopes(graph, slope)
-    _compare(in_double(module).eval(), graph, read)
-    return read
+        notes = (*graph.assumed, *assumed)
+        return assemble(steps, graph.source, slope=slope, assumed=notes, cut=cut)
+    check_slopes(graph, slope)
+    return graph
 
 
 def _is_model(steps: list[Step], theorems: bool) -> bool:
@@ -218,20 +228,20 @@ def _widths(module: nn.Module) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(found))[:_TRIED]
 
 
-def _compare(module: nn.Module, graph: Graph, read: Model | Graph) -> None:
-    """Check that what was read computes what the module computes, at three random points.
+def compare(module: nn.Module, graph: Graph, read: Model | Graph, number: int = 3) -> None:
+    """Check that what was read computes what the module computes, at some random points.
 
     Raises:
         ModelError: it does not: points of a batch are mixed, or the forward has a state.
     """
     X = torch.randn(
-        3, *graph.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+        number, *graph.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
     )
     there, error = _called(module, X)
     flat = X.flatten(1)
     try:
         here = read(flat) if isinstance(read, Graph) else read.net(flat)
-    except RuntimeError as wrong:
+    except (RuntimeError, ValueError) as wrong:
         raise ModelError(
             f"what was read cannot be taken at several points at once: {line_of(wrong)}"
         ) from wrong

@@ -1,8 +1,9 @@
-"""ONNX models: a graph that is one chain from its input to its output.
+"""ONNX models: a graph that is one chain from its input to its output, or any other one.
 
-The package `onnx` parses the file; nothing is executed, and data in other files are not read. Known
-are Gemm, MatMul, Add of a constant, Relu, LeakyRelu, Identity, Dropout and BatchNormalization as in
-inference, Flatten, and Reshape to (batch, n). Every other operator is an error.
+The package `onnx` parses the file; nothing is executed, and data in other files are not read. A
+chain is made of Gemm, MatMul, Add of a constant, Relu, LeakyRelu, Identity, Dropout and
+BatchNormalization as in inference, Flatten, and Reshape to (batch, n); what has something else goes
+to `onnx_network`.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.arrays import check_size, half_precision, parameter
+from rankcheck.audit.reading.arrays import check_size, parameter
 from rankcheck.audit.reading.folding import (
     Activation,
     Affine,
@@ -27,6 +29,7 @@ from rankcheck.audit.reading.folding import (
     batch_norm,
     squares,
 )
+from rankcheck.audit.reading.onnx_network import read_network
 from rankcheck.audit.reading.opening import label, parsing, require, where
 
 __all__ = ["read_onnx"]
@@ -35,6 +38,8 @@ __all__ = ["read_onnx"]
 #: had attributes of another meaning.
 OLDEST_OPSET = 9
 CHAIN = "a network is one chain of nodes from its input to its output"
+
+_CUT = "export the network without it"
 
 #: Of each operator, the attributes with what they are if they are not given; in single precision.
 _OPERATORS: dict[str, dict[str, Any]] = {
@@ -53,12 +58,35 @@ _OPERATORS: dict[str, dict[str, Any]] = {
 }
 
 
-def read_onnx(path: Path, *, slope: float | None = None) -> Model:
-    """The network of an ONNX file.
+class _NoChain(ModelError):
+    """The graph is no chain of nodes as they are read here."""
+
+
+def _chain(condition: object, message: str) -> None:
+    """Check what holds for every chain.
 
     Raises:
-        ModelError: the package `onnx` is missing, the file is damaged, has data elsewhere, is no
-            chain, or has an operator that is not known.
+        _NoChain: it does not hold.
+    """
+    if not condition:
+        raise _NoChain(message)
+
+
+def read_onnx(
+    path: Path,
+    *,
+    slope: float | None = None,
+    shape: tuple[int, ...] | None = None,
+    theorems: bool = True,
+) -> Model | Graph:
+    """The network of an ONNX file: a `Model` if it is a chain, else a `Graph`.
+
+    Args:
+        slope, shape, theorems: as for `read_model`.
+
+    Raises:
+        ModelError: the package `onnx` is missing, the file is damaged, has data elsewhere, or has a
+            node that is not known.
     """
     try:
         import onnx
@@ -69,10 +97,16 @@ def read_onnx(path: Path, *, slope: float | None = None) -> Model:
     with parsing(path, "an ONNX model"):
         model = onnx.load(str(path), load_external_data=False)
         _check(model)
-        constants = _constants(model.graph)
-        steps, notes = _steps(model.graph, constants)
-    notes += half_precision(constants.arrays.values())
-    return assemble(steps, "ONNX", slope=slope, assumed=notes, cut="export the network without it")
+        try:
+            _check_nodes(model.graph)
+            constants = _constants(model.graph)
+            steps, notes = _steps(model.graph, constants)
+        except _NoChain:
+            stored = _stored(model.graph).arrays
+            return read_network(
+                model, stored, slope=slope, shape=shape, theorems=theorems, cut=_CUT
+            )
+    return assemble(steps, "ONNX", slope=slope, assumed=notes, cut=_CUT)
 
 
 def _check(model: Any) -> None:
@@ -86,13 +120,21 @@ def _check(model: Any) -> None:
     )
     require(not model.functions, "it defines functions of its own; standard operators are read")
     require(not graph.sparse_initializer, "it has sparse initializers; they must be dense")
+
+
+def _check_nodes(graph: Any) -> None:
+    """Check that all nodes are those of chains.
+
+    Raises:
+        _NoChain: one is not.
+    """
     for node in graph.node:
         known = node.domain in ("", "ai.onnx") and node.op_type in _OPERATORS
-        require(known, f"{_at(node)} is not known; known are {', '.join(_OPERATORS)}")
+        _chain(known, f"{_at(node)} is not known; known are {', '.join(_OPERATORS)}")
         for attribute in node.attribute:
             name = attribute.name
             known = name in _OPERATORS[node.op_type]
-            require(known, f"{_at(node)} has the attribute {label(name)}, which is not known")
+            _chain(known, f"{_at(node)} has the attribute {label(name)}, which is not known")
 
 
 @dataclass
@@ -119,7 +161,7 @@ class _Constants:
 
     def parameter(self, name: str) -> Tensor:
         """A constant as a parameter of a network."""
-        require(name in self.arrays, f"{label(name)} is computed; parameters must be constants")
+        _chain(name in self.arrays, f"{label(name)} is computed; parameters must be constants")
         return parameter(label(name), self.arrays[name])
 
     def matrix(self, at: str, name: str) -> Tensor:
@@ -134,20 +176,26 @@ class _Constants:
         array = self.parameter(name)
         shape = tuple(array.shape)
         one_row = len(shape) in (1, 2) and prod(shape) == shape[-1]
-        require(one_row, f"{at} adds a constant of shape {shape}; it must be one row")
+        _chain(one_row, f"{at} adds a constant of shape {shape}; it must be one row")
         return array.flatten()
+
+
+def _stored(graph: Any) -> _Constants:
+    """The constants that a graph begins with."""
+    constants = _Constants()
+    for tensor in graph.initializer:
+        constants.add(tensor.name, tensor)
+    return constants
 
 
 def _constants(graph: Any) -> _Constants:
     """The constants of a graph, and what nodes make of constants alone."""
-    constants = _Constants()
-    for tensor in graph.initializer:
-        constants.add(tensor.name, tensor)
+    constants = _stored(graph)
     for node in graph.node:
         attributes, arrays = _attributes(node), constants.arrays
         if node.op_type == "Constant":
             value = attributes["value"]
-            require(
+            _chain(
                 value is not None, f"{_at(node)} has no tensor as its value; others are not read"
             )
             constants.add(node.output[0], value)
@@ -155,7 +203,7 @@ def _constants(graph: Any) -> _Constants:
             arrays[node.output[0]] = arrays[node.input[0]]
         elif node.op_type == "Transpose":
             plain = list(attributes["perm"]) == [1, 0] and node.input[0] in arrays
-            require(plain, f"{_at(node)} does not transpose a constant matrix; others are not read")
+            _chain(plain, f"{_at(node)} does not transpose a constant matrix; others are not read")
             arrays[node.output[0]] = arrays[node.input[0]].T
             constants.transposed[node.output[0]] = node.input[0]
     return constants
@@ -182,11 +230,11 @@ def _steps(graph: Any, constants: _Constants) -> tuple[list[Step], list[str]]:
     while value != graph.output[0].name:
         following = users.get(value, [])
         one = len(following) == 1 and used < len(nodes)
-        require(one, f"the value {label(value)} is used by {len(following)} nodes; {CHAIN}")
+        _chain(one, f"the value {label(value)} is used by {len(following)} nodes; {CHAIN}")
         used += 1
         reader.read(following[0], value)
         value = following[0].output[0]
-    require(not users.get(value) and used == len(nodes), f"it has nodes beside the chain; {CHAIN}")
+    _chain(not users.get(value) and used == len(nodes), f"it has nodes beside the chain; {CHAIN}")
     return reader.steps, reader.notes
 
 
@@ -210,15 +258,13 @@ class _Reader:
         names = [name for name in node.input if name and name != value]
         title = node.name or node.output[0]
         flat = self.flat or kind not in ("Gemm", "MatMul", "BatchNormalization")
-        require(flat, f"{at} works on an input of axes {self.axes}; it must be flattened first")
+        _chain(flat, f"{at} works on an input of axes {self.axes}; it must be flattened first")
         first = kind == "Add" or node.input[0] == value
-        require(first, f"{at} must have what is computed before it as its first input")
+        _chain(first, f"{at} must have what is computed before it as its first input")
         number = {"MatMul": 1, "Add": 1, "Reshape": 1, "BatchNormalization": 4}.get(kind)
         number = max(1, min(len(names), 2)) if kind == "Gemm" else number
         right = number in (None, len(names))
-        require(
-            right, f"{at} has {len(names)} inputs beside the value before it; it takes {number}"
-        )
+        _chain(right, f"{at} has {len(names)} inputs beside the value before it; it takes {number}")
         # The mask of a Dropout may be named; who uses it is a node beside the chain.
         one = kind == "Dropout" or len([name for name in node.output if name]) == 1
         require(one, f"{at} has several outputs; only the first can be read")
@@ -244,7 +290,7 @@ class _Reader:
                 training = mode is None or bool(mode.any())
             case "Flatten":
                 axis = attributes["axis"]
-                require(axis == 1, f"{at} flattens from axis {axis}; it must be 1")
+                _chain(axis == 1, f"{at} flattens from axis {axis}; it must be 1")
                 self._flattened(title)
             case "Reshape":
                 self._reshape(title, at, names[0])
@@ -286,7 +332,7 @@ class _Reader:
 
     def _reshape(self, title: str, at: str, name: str) -> None:
         """Reshape to (batch, n), if n is what one point has."""
-        require(name in self.constants.arrays, f"{at} reshapes to sizes that are computed")
+        _chain(name in self.constants.arrays, f"{at} reshapes to sizes that are computed")
         sizes = [int(size) for size in self.constants.arrays[name].flat]
         maps = [step for step in self.steps if not isinstance(step, Activation)]
         width: int | None = None
@@ -294,7 +340,7 @@ class _Reader:
             width = maps[-1].sizes[1]
         elif self.axes is not None and None not in self.axes[1:]:
             width = prod(size for size in self.axes[1:] if size is not None)
-        require(
+        _chain(
             sizes in ([0, -1], [0, width], [-1, width]),
             f"{at} reshapes to {tuple(sizes)}; it must be (batch, {width or 'n'})",
         )
