@@ -187,7 +187,7 @@ def test_layers_and_parameters_have_the_names_of_the_module(tmp_path):
     assert set(read.parameters) == {name for name, _ in module.named_parameters()}
     for name, parameter in module.named_parameters():
         torch.testing.assert_close(read.parameters[name], parameter.detach(), rtol=0, atol=0)
-    named = [layer.name for layer in read.layers.values() if layer.maps]
+    named = [one.name for layer in read.layers.values() for one in layer.maps]
     assert named == ["n1", "qkv", "out", "n2", "mlp.0", "mlp.2", "head"]
     module = trained(Residual(), (6,))
     read = read_model(exported(tmp_path / "m.onnx", module, (6,)))

@@ -14,6 +14,7 @@ from rankcheck.audit.reading.opening import require
 
 __all__ = ["FOLDED", "Node", "slices"]
 
+
 @dataclass(frozen=True, eq=False)
 class Node:
     """A node of a graph of ONNX.

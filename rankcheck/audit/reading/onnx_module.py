@@ -22,7 +22,7 @@ from rankcheck.audit.reading.arrays import check_finite, dense
 from rankcheck.audit.reading.onnx_constants import FOLDED, Node
 from rankcheck.audit.reading.opening import label, parsing, require
 
-__all__ = ["Operands", "OnnxModule", "Operator"]
+__all__ = ["OnnxModule", "Operands", "Operator"]
 
 #: What a module of torch may be called, so that its name is a name and nothing else in code.
 _PLAIN = re.compile(r"[A-Za-z0-9_:/\-]+(\.[A-Za-z0-9_:/\-]+)*")
