@@ -17,7 +17,7 @@ from rankcheck.regions import regions
 __all__ = ["Claim", "Signs", "at_points", "everywhere", "holds", "on_box"]
 
 #: Regions are enumerated up to so many inputs, by the most hidden neurons that are tried then.
-REGIONS = {1: 200, 2: 64, 3: 24}
+REGIONS = {1: 400, 2: 256, 3: 80, 4: 40}
 
 #: A layer and a neuron of it, from 0, and the sign that it is said to have: 1 or −1.
 Claim = tuple[int, int, int]
