@@ -159,7 +159,9 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
     counts = f"singular values below {data.tolerance:g} of the largest count as zero"
-    block = wrapped(f"{data.points} points; least, median and largest of each; {counts}", width)
+    some = "" if data.taken == data.points else f", Jacobians at {data.taken} of them"
+    head = f"{data.points} points{some}; least, median and largest of each; {counts}"
+    block = wrapped(head, width)
     for name, figure in facts.items():
         if figure:
             block += wrapped(f"  {name + ':':27}{figure}", width, " " * (29 if width > 70 else 4))

@@ -24,10 +24,7 @@ def layers(audit: Audit, width: int) -> list[str]:
     """The table of the layers."""
     columns = {n: cell for n, cell in _LAYERS.items() if n != "dist²" or audit.model.is_chain}
     block = _table(columns, audit.layers, _SPARED_OF_LAYERS, width)
-    if any("?" in layer.rank_text for layer in audit.layers):
-        block += wrapped("? the next singular value is close: this rank is undecided", width)
-    if not all(layer.complete for layer in audit.layers):
-        block += wrapped("≥ the largest singular values were taken, and so many count", width)
+    block += _marks([layer.rank_text for layer in audit.layers], width)
     if any(layer.copies > 1 for layer in audit.layers):
         block += wrapped("rows: the layer acts on each alike, and is given for one", width)
     return block
@@ -46,12 +43,20 @@ def blocks(audit: Audit, width: int) -> list[str]:
         block += wrapped(figures, width)
     if any(each.rowwise for each in audit.blocks):
         block += wrapped("a row: the block acts on every row alike, and is given for one", width)
-    if any("?" in each.rank_text for each in audit.blocks):
-        block += wrapped("? the next singular value is close: this rank is undecided", width)
-    block += [""]
+    block += [*_marks([each.rank_text for each in audit.blocks], width), ""]
     for said in claimed(audit.blocks):
         block += wrapped(f"{said.verdict} of {_names(said.blocks)}: {said.sentence}", width)
     return block
+
+
+def _marks(ranks: Sequence[str], width: int) -> list[str]:
+    """What is meant by the marks of some ranks."""
+    marks = {
+        "?": "? the next singular value is close: this rank is undecided",
+        "≥": "≥ the largest singular values alone were taken, and so many of them count",
+    }
+    shown = [text for mark, text in marks.items() if any(mark in rank for rank in ranks)]
+    return [line for text in shown for line in wrapped(text, width)]
 
 
 def _shape(part: LayerFacts | BlockFacts) -> str:

@@ -137,7 +137,7 @@ def test_ranks_of_incomplete_spectra():
     said = "\n".join(lines(convolutional()))
     assert "1 features.0 convolution 3136×784 2.645    ≥ 9 ≥ 32 " in said
     assert "2 features.3 convolution 3136×784 2.645    ≥ 9  20? 1.1" in said
-    assert "≥ the largest singular values were taken" in said
+    assert "≥ the largest singular values alone were taken" in said
     assert "≥ the largest" not in "\n".join(lines(residual()))
 
 

@@ -210,7 +210,7 @@ def jacobians(audit: Audit) -> Picture | None:
     chart = Chart(
         "The singular values of the Jacobian over the data",
         f"The least, the median and the largest of {len(many)} singular values over "
-        f"{audit.data.points} points.",
+        f"{audit.data.taken} points.",
         whole_axis(1, len(many), "i"),
         y,
     )
@@ -243,7 +243,7 @@ def ranks(audit: Audit) -> Picture | None:
     high = 1.15 * max(data.ranks.values())
     chart = Chart(
         "The rank of the Jacobian over the data",
-        f"Of {data.points} points: {counts}.",
+        f"Of {data.taken} points: {counts}.",
         whole_axis(least, most, "numerical rank of Jf(x)"),
         Axis(0, max(high, 1.0), "points", count=5),
         height=300,
@@ -260,6 +260,8 @@ def ranks(audit: Audit) -> Picture | None:
         f"least {figure(data.gaps.least, 3)}."
     )
     undecided = f" At {data.undecided} points the rank is undecided." if data.undecided else ""
+    if not data.complete:
+        undecided += " Only the largest singular values were taken, so it may be larger."
     caption = (
         "How many points have which numerical rank: how many singular values of $Jf(x)$ exceed "
         f"{figure(data.tolerance, 3)} times the largest one.{gaps}{undecided}"
