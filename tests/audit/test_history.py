@@ -89,6 +89,14 @@ def test_activations_that_were_assumed_are_said(folder):
     assert compare(folder / "step_3.pt", sequential()).headline == GUESSED
 
 
+def test_workers_change_no_digit(folder):
+    save(folder / "step_300.pt", sequential(0, (4, 5, 2)))
+    alone, shared = (over_time(folder, X, slope=0, executor=workers) for workers in (None, 2))
+    assert shared.checkpoints == alone.checkpoints
+    assert shared.skipped == alone.skipped
+    assert shared.words == alone.words
+
+
 def test_what_is_no_checkpoint_is_named(folder, tmp_path):
     (folder / "train.log").write_text("loss 1")
     (folder / "half.pt").write_bytes((folder / "step_3.pt").read_bytes()[:900])

@@ -49,9 +49,9 @@ def ordered(names: Sequence[str], times: Sequence[float | None], by: By | None =
     unit = "epoch" if key and key[0].lower() in EPOCHS else "step"
     lacking = None if key or not names else _without_number(names)
     numbered = key is not None or (lacking is None and _vary(names))
-    if by == "given":
+    if by == "given":  # what has no file has no name of its own either
         rising = [step for step in steps if step is not None]
-        known = len(rising) == len(names) and rising == sorted(set(rising))
+        known = None not in times and len(rising) == len(names) and rising == sorted(set(rising))
         found = tuple(steps) if known else (None,) * len(names)
         return Order(tuple(range(len(names))), found, "in the order given", unit)
     if by == "names" or (by is None and numbered):

@@ -13,9 +13,10 @@ from torch import nn
 
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.history.folder import Entry, Folder, Looks
-from rankcheck.audit.history.measure import Measuring, ends_of, silent, written_of
+from rankcheck.audit.history.measure import Measuring, silent, written_of
 from rankcheck.audit.history.order import By, ordered
 from rankcheck.audit.history.result import Checkpoint, History, Skipped
+from rankcheck.audit.history.sharing import Waiting, measure_all
 from rankcheck.audit.history.words import in_words
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.ranks import TOLERANCE
@@ -45,7 +46,8 @@ def over_time(
     Args:
         models: a folder; or models as `audit` takes them (files, modules, networks, …), in their
             order; or a mapping from steps to these.
-        data: as for `audit`, and so are the arguments without a line here.
+        data: as for `audit`, and so are the arguments without a line here. An executor takes
+            whole networks, several at a time.
         by: how a folder is ordered: `names`, by the step in the names, or `time`, by time of
             writing; by default by the names if these tell.
         load: makes a network, such as a module of torch, of the path of a file. Then all files of a
@@ -73,11 +75,18 @@ def over_time(
             pass
         return course.history
     begin = time.monotonic()
-    found = []
-    for step, name, model in _given(models):
-        read = measuring.read(model, name)
-        one = measuring.measure(read, name, written=written_of(model))
-        found.append(replace(one, step=step))
+    found: list[Checkpoint] = []
+    steps: list[int | None] = []
+
+    def read() -> Iterator[Waiting]:
+        for step, name, model in _given(models):
+            steps.append(step)
+            yield Waiting(measuring.read(model, name), name, written_of(model))
+
+    for network, one in measure_all(measuring, read()):
+        if isinstance(one, str):
+            raise ModelError(f"{network.name}: {one}")
+        found.append(replace(one, step=steps[len(found)]))
     if not found:
         raise InputError("there are no models; a history has at least one")
     stepped = all(one.step is not None for one in found)
@@ -105,6 +114,7 @@ class Course:
         self._found: list[Checkpoint] = []
         self._skipped: dict[str, str] = {}
         self._others: dict[str, str] = {}
+        self._failed: list[Skipped] = []
 
     def events(self, wait: Callable[[], object] | None = None) -> Iterator[Checkpoint | Skipped]:
         """What was audited, and what cannot be, as it comes.
@@ -121,11 +131,13 @@ class Course:
             order = ordered(
                 [one.name for one in entries], [one.written for one in entries], self._by
             )
-            for number, place in enumerate(order.places, 1):
-                of = f" ({number} of {len(entries)})" if len(entries) > 1 else ""
-                event = self._tried(entries[place], of, final=wait is None)
-                if event is not None:
-                    yield event
+            networks = self._read([entries[n] for n in order.places], final=wait is None)
+            by_name = {one.name: one for one in entries}
+            for network, found in measure_all(self._measuring, networks):
+                self._looks.tried(by_name[network.name], read=True)
+                yield from self._failures()
+                yield self._measured(network.name, found)
+            yield from self._failures()
             yield from self._beside()
             if wait is None:
                 break
@@ -154,43 +166,43 @@ class Course:
         for name in self._looks.again():
             yield Skipped(name, "it was written again, and a file is read once")
 
-    def _tried(self, entry: Entry, of: str, *, final: bool) -> Checkpoint | Skipped | None:
-        """Read and audit a file; None if it changed while it was read."""
-        try:
-            read = self._measuring.read(entry.path)
-            if entry.changed and not final:
-                return None
-            self._check_width(read)
-            found = self._measuring.measure(read, entry.name, written=entry.written, place=of)
-        except ModelError as error:
-            self._looks.tried(entry, read=False)
-            if entry.changed and not final:
-                return None
-            named = where(entry.path)
-            reason = str(error).removeprefix(f"cannot read {named}: ").removeprefix(named)
-            reason = reason.lstrip(": ")
-            self._skipped[entry.name] = reason
-            return Skipped(entry.name, reason)
-        self._looks.tried(entry, read=True)
-        self._skipped.pop(entry.name, None)
+    def _read(self, entries: Sequence[Entry], *, final: bool) -> Iterator[Waiting]:
+        """The networks of files, as they are asked for; what cannot be read is one of `_failed`."""
+        for number, entry in enumerate(entries, 1):
+            of = f" ({number} of {len(entries)})" if len(entries) > 1 else ""
+            try:
+                read = self._measuring.read(entry.path)
+            except ModelError as error:
+                self._looks.tried(entry, read=False)
+                if final or not entry.changed:
+                    self._failed.append(self._skip(entry.name, str(error), where(entry.path)))
+                continue
+            if final or not entry.changed:
+                yield Waiting(read, entry.name, entry.written, of)
+
+    def _measured(self, name: str, found: Checkpoint | str) -> Checkpoint | Skipped:
+        if isinstance(found, str):
+            return self._skip(name, found)
+        first = self._found[0] if self._found else found
+        if (found.inputs, found.outputs) != (first.inputs, first.outputs):
+            return self._skip(
+                name,
+                f"it has {found.inputs} inputs and {found.outputs} outputs, and {first.name} has "
+                f"{first.inputs} and {first.outputs}; a history is of networks with the same "
+                "inputs and outputs",
+            )
+        self._skipped.pop(name, None)
         self._found.append(found)
         return found
 
-    def _check_width(self, read: Model | Graph) -> None:
-        """Check that a network has inputs and outputs as the first one of the folder.
+    def _skip(self, name: str, said: str, path: str = "") -> Skipped:
+        reason = said.removeprefix(f"cannot read {path}: ").removeprefix(path).lstrip(": ")
+        self._skipped[name] = reason
+        return Skipped(name, reason)
 
-        Raises:
-            ModelError: it has others.
-        """
-        if not self._found:
-            return
-        first, ends = self._found[0], ends_of(read)
-        if ends != (first.inputs, first.outputs):
-            raise ModelError(
-                f"it has {ends[0]} inputs and {ends[1]} outputs, and {first.name} has "
-                f"{first.inputs} and {first.outputs}; a history is of networks with "
-                "the same inputs and outputs"
-            )
+    def _failures(self) -> Iterator[Skipped]:
+        while self._failed:
+            yield self._failed.pop(0)
 
 
 def _given(models: Any) -> Iterator[tuple[int | None, str, Any]]:
