@@ -246,7 +246,13 @@ def _unsaid(audit: Audit) -> list[str]:
             f"s_k is less than {GAP:g} times the next one, and another tolerance may give another "
             "k."
         )
-    unclear = [layer for layer in audit.layers if not layer.rank.separated]
+    some = [layer for layer in audit.layers if not layer.complete and not layer.rank.separated]
+    if some:
+        sentences.append(
+            f"Of {many(len(some), 'large layer')} ({names(some)}) only the largest singular values "
+            "were taken, none of which counts as zero: the rank is at least their number."
+        )
+    unclear = [layer for layer in audit.layers if layer.complete and not layer.rank.separated]
     if unclear and (data is not None or audit.rank_is_clear):
         sentences.append(
             f"The rank of the weights of {len(unclear)} of {many(len(audit.layers), 'layer')} "

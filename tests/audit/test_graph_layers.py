@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from rankcheck.audit import audit
 from rankcheck.audit.graph import convolution_map
 from rankcheck.audit.graph.balance import imbalance
 from rankcheck.audit.graph.layers import LARGEST, measure_maps, most_rank
@@ -98,6 +99,17 @@ def test_where_only_the_largest_are_known_the_rank_is_undecided(monkeypatch):
     assert (facts.effective_rank, facts.participation) == (None, None)
     assert facts.stable_rank == pytest.approx(whole["first"].stable_rank)
     assert facts.distance == pytest.approx(whole["first"].distance)
+
+
+def test_a_rank_that_is_only_bounded_is_not_that_of_most_layers(monkeypatch):
+    monkeypatch.setattr(convolution_map, "ENTRIES", 0)
+    module, graph = small()
+    found = measure_maps(graph, 0.05)
+    assert [facts.rank.rank for facts in found if not facts.complete] == [LARGEST] * 2
+    assert most_rank(found) == min(facts.rank.rank for facts in found if facts.kind == "linear")
+    assert most_rank([facts for facts in found if not facts.complete]) == LARGEST
+    [said] = [words for words in audit(module, normal(4, *SHAPE)).words if "second" in words]
+    assert said.startswith("Of 2 large layers (“first”, “second”) only the largest singular values")
 
 
 def test_a_rank_below_all_that_is_known_is_decided(monkeypatch):

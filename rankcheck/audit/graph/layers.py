@@ -78,8 +78,13 @@ def measure_maps(
 
 
 def most_rank(layers: Sequence[LayerFacts]) -> int:
-    """The rank that most maps have, the smallest of several; norms aside."""
-    return most_common(Counter(f.rank.rank for f in layers if not f.kind.endswith("norm")))
+    """The rank that most maps have, the smallest of several; norms aside.
+
+    Where the rank is only known to be at least a number, it counts if there are no others.
+    """
+    linear = [facts for facts in layers if not facts.kind.endswith("norm")]
+    known = [facts for facts in linear if facts.complete or facts.rank.separated]
+    return most_common(Counter(facts.rank.rank for facts in known or linear))
 
 
 def _rank(one: LinearMap, s: Tensor, complete: bool, tolerance: float) -> RankFacts:
