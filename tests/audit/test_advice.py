@@ -59,6 +59,18 @@ def test_the_order_is_that_of_use():
     assert any("Layer 5 (" in one and "shallower" not in one for one in in_words(unclear))
 
 
+def test_a_rank_that_is_undecided_has_its_mark_wherever_it_is_named():
+    whole = facts()
+    whole = replace(whole, data=replace(whole.data, undecided=200))
+    whole = replace(whole, first=advice(whole), words=in_words(whole))
+    assert "rank <b>2?</b>" in audit_page(whole)
+    assert ">rank 2?<" in audit_page(whole)  # the line in the picture of costs
+    for text in ("\n".join(lines(whole)), "\n".join(brief(whole, 30)), str(whole), repr(whole)):
+        assert "; rank 2?;" in text or "rank 2?; " in text
+        assert "what to do first\n1. The rank 2? is undecided" in text
+    assert (whole.to_json()["rank"], whole.to_json()["rank_text"]) == (2, "2?")
+
+
 def test_it_is_said_once_and_before_theorems():
     whole = facts(balanced=Balanced(10.0, 2e-15), theorems=made_up().theorems)
     whole = replace(whole, first=advice(whole), words=in_words(whole))

@@ -145,7 +145,7 @@ def costs(audit: Audit) -> Picture:
     chart = Chart(
         "What each layer costs",
         f"The cost of each of {len(layers)} layers"
-        + (f"; the mean is {ceiling:.4g}, and the rank {k}." if chain else "."),
+        + (f"; the mean is {ceiling:.4g}, and the rank {audit.rank_text}." if chain else "."),
         layer_axis(len(layers)),
         Axis(0, 1.12 * max([*whole, *lines, 1e-12]), "‖W‖² + ‖b‖²"),
         right=110 if chain else 24,
@@ -158,11 +158,11 @@ def costs(audit: Audit) -> Picture:
     chart.rule(y=ceiling, series=3)
     chart.rule(y=float(k))
     chart.end_label(ceiling, f"mean {ceiling:.3g}", 3)
-    chart.end_label(float(k), f"rank {k}", 0)
+    chart.end_label(float(k), f"rank {audit.rank_text}", 0)
     caption = (
         r"The cost of a layer: $\|W_\ell\|_F^2$ in blue, and $\|b_\ell\|^2$ in orange on top of "
-        f"it. The dashed lines are the mean $\\|\\theta\\|^2/L$ and the rank $k = {k}$: of the "
-        "networks of one function the least mean tends to the rank as they get deeper."
+        f"it. The dashed lines are the mean $\\|\\theta\\|^2/L$ and the rank "
+        f"$k = {audit.rank_text}$: of the networks of one function the least mean tends to the rank as they get deeper."
     )
     return Picture("costs", chart.title, caption, chart.svg)
 
