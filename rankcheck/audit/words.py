@@ -24,7 +24,9 @@ __all__ = ["in_words"]
 def in_words(audit: Audit) -> tuple[str, ...]:
     """Sentences about an audit, the most general first."""
     if audit.model.cost == 0:
-        return ("All parameters are 0, so the network is 0 everywhere.", *_unsaid(audit))
+        chain = audit.model.is_chain  # others may add their input, or a constant
+        so = ", so the network is 0 everywhere" if chain else ""
+        return (f"All parameters are 0{so}.", *_unsaid(audit))
     if not audit.model.is_chain:
         return (
             *_spending(audit),

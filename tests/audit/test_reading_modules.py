@@ -162,6 +162,7 @@ REFUSED = [
     (lambda: [L(2, 2), nn.Hardshrink(), L(2, 2)], r"'1' \(Hardshrink\), which is not known; write"),
     (list, "no linear layer"),
     (lambda: [nn.ReLU()], "no linear layer"),
+    (lambda: [nn.Flatten(), nn.ReLU()], "no linear layer"),
     (lambda: [hooked()], "'0': Linear has hooks"),
     (lambda: [patched()], "no linear layer"),
     (lambda: [parametrizations.weight_norm(L(2, 2))], "remove_parametrizations first"),

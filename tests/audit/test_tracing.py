@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from rankcheck.audit import audit
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.tracing import graph_of
 from rankcheck.audit.model import Model, ModelError
@@ -325,6 +326,30 @@ def test_half_precision_is_read_as_it_is(dtype):
     assert torch.equal(model.net.weights[0], module[0].weight.detach().double())
     name = str(dtype).removeprefix("torch.")
     assert f"stored in half precision ({name})" in model.assumed[0]
+
+
+def test_what_has_no_parameters_is_no_network():
+    with pytest.raises(ModelError, match="no linear layer"):
+        model_of(nn.MaxPool1d(2), shape=(4,))
+
+
+def test_a_residual_network_whose_parameters_are_0_is_not_0():
+    module = forward(lambda m, x: x + m.b(m.act(m.a(x))))
+    for p in module.parameters():
+        p.data.zero_()
+    assert audit(module, normal(5, 4)).words[0] == "All parameters are 0."
+
+
+def test_parts_of_a_graph_have_an_input_of_one_name():
+    module = forward(lambda m, x: x + m.b(m.act(m.a(x))))
+    graph = model_of(module)
+    for part in (graph, graph.between("a", "b")):
+        names = [node.name for node in part.module.graph.nodes if node.op == "placeholder"]
+        assert names == ["input"]
+        assert part.shapes["input"] == part.shape
+    inner = graph.between("a", "b").between("input", "act")
+    x = normal(3, 6)
+    torch.testing.assert_close(inner(x), torch.relu(x))
 
 
 def test_a_graph_that_was_traced_by_torch_is_read():

@@ -129,6 +129,7 @@ class Graph:
                 waiting += node.all_input_nodes
         new, copied = fx.Graph(), {}
         copied[nodes[start]] = new.placeholder("input")
+        copied[nodes[start]].name = "input"
         for node in old.nodes:
             if node in needed:
                 copied[node] = new.node_copy(node, copied.__getitem__)
@@ -140,7 +141,10 @@ class Graph:
             module=fx.GraphModule(self.module, new),
             shape=self.shapes[start],
             layers=layers,
-            shapes={n.name: self.shapes[n.name] for n in needed if n.name in self.shapes},
+            shapes={
+                "input": self.shapes[start],
+                **{n.name: self.shapes[n.name] for n in needed if n.name in self.shapes},
+            },
         )
 
     def map_parameters(self, change: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:

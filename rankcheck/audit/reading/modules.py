@@ -55,6 +55,7 @@ def from_module(
     """
     notes = _check(module)
     graph = _read(in_double(module).eval(), shape)
+    require(graph.parameters, "there is no linear layer; a network has at least one")
     _check_training(module, graph)
     graph = replace(graph, assumed=(*notes, *graph.assumed))
     cut = _CUTS[kind_of(module) is not nn.Sequential]
