@@ -3,6 +3,8 @@
 import json
 import math
 import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -338,6 +340,20 @@ def test_the_json_has_all_figures(folder):
     assert changes["cost"]["change"] == pytest.approx(
         both["new"]["figures"]["cost"] - both["old"]["figures"]["cost"]
     )
+
+
+def test_the_page_on_json_names_fields_that_are_there(folder):
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text("utf-8")
+    section = page.partition("## Audits over time")[2].partition("\n## ")[0]
+    first, second, *_ = re.findall(r"`\{(.*?), …\}`", section, re.DOTALL)
+    both = compare(folder / "step_3.pt", folder / "step_20.pt", X).to_json()
+    found = over_time(folder, X).to_json()
+    for fields, data in ((first, both), (second, found)):
+        assert set(re.findall(r'"(\w+)"', fields)) <= data.keys()
+    one, change = found["checkpoints"][0], both["changes"][0]
+    said = set(re.findall(r"`(\w+)`", section)) - {"difference", "moved", "titles"}
+    assert said == (change.keys() | one.keys()) & said
+    assert one["ranks"].keys() <= one["figures"].keys() == found["titles"].keys()
 
 
 def checkpoint(step, **figures):
