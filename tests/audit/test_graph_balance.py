@@ -12,6 +12,7 @@ from rankcheck.audit import ModelError, audit, balanced_parameters
 from rankcheck.audit.graph import balance as graph_balance
 from rankcheck.audit.graph.balance import balance, balance_inside, imbalance, rescale
 from rankcheck.audit.graph.blocks import blocks
+from rankcheck.audit.graph.layers import measure_maps
 from rankcheck.audit.graph.scalable import scalable
 from rankcheck.audit.graph.tracing import graph_of
 from rankcheck.networks import Network, balance_neurons
@@ -268,6 +269,60 @@ def test_dead_units_are_set_to_zero():
     changed = torch.vmap(lambda x: graph.at(x, found.parameters))(X)
     torch.testing.assert_close(changed, graph(X), rtol=1e-11, atol=1e-11)
     assert balance(graph, scalable(graph), X).change < 1e-12
+
+
+def kept(graph, found, X):
+    """Rescaled parameters, after a look at whether the function is the same."""
+    scaled = rescale(graph, found)
+    changed = torch.vmap(lambda x: graph.at(x, scaled.parameters))(X)
+    torch.testing.assert_close(changed, graph(X), rtol=1e-10, atol=1e-10)
+    return scaled.parameters
+
+
+def test_norms_values_and_neurons_of_a_transformer_block_are_rescaled():
+    """Queries, keys and values have one parameter together, and each a part of it."""
+    module = nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0, batch_first=True, norm_first=True)
+    graph = graph_of(drawn(module), (5, 8), "made up")
+    found = scalable(graph)
+    readers = [[one.name for _, one, _ in each.readers] for each in found]
+    assert [each.source.name for each in found] == ["norm1", "self_attn.v", "norm2", "linear1"]
+    assert list(map(sorted, readers)) == [
+        ["self_attn.k", "self_attn.q", "self_attn.v"],
+        *(["self_attn.out_proj"], ["linear1"], ["linear2"]),
+    ]
+    p = kept(graph, found, normal(4, 40))
+    inside, outside = p["self_attn.in_proj_weight"], p["self_attn.out_proj.weight"]
+    torch.testing.assert_close(p["norm1.weight"] ** 2 + p["norm1.bias"] ** 2, (inside**2).sum(0))
+    values, bias = inside[16:], p["self_attn.in_proj_bias"][16:]
+    torch.testing.assert_close((values**2).sum(1) + bias**2, (outside**2).sum(0))
+    shares = {facts.name: facts.imbalance for facts in measure_maps(graph, hidden=found)}
+    assert shares["self_attn.q"] is shares["self_attn.k"] is None
+    assert shares["self_attn.v"] > 0
+
+
+class Heads(nn.Module):
+    """Attention by hand, with two heads."""
+
+    def __init__(self, wide=False):
+        super().__init__()
+        self.q, self.k, self.v = (nn.Linear(6, 6) for _ in range(3))
+        self.out, self.wide = nn.Linear(6, 2), wide
+
+    def forward(self, x):
+        q, k, v = (f(x).unflatten(-1, (2, 3)).transpose(1, 2) for f in (self.q, self.k, self.v))
+        weights = (q @ k.transpose(-2, -1)).softmax(-1)
+        seen = v.transpose(-2, -1) if self.wide else v
+        mixed = weights[..., :3, :3] @ seen if self.wide else weights @ v
+        mixed = mixed.transpose(-2, -1) if self.wide else mixed
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+
+def test_the_values_of_attention_by_hand_are_rescaled_and_not_where_it_mixes_them():
+    graph = graph_of(drawn(Heads()), (5, 6), "made up")
+    [one] = scalable(graph)
+    assert (one.source.name, one.reading) == ("v", ("out",))
+    kept(graph, [one], normal(4, 30))
+    assert scalable(graph_of(drawn(Heads(wide=True)), (5, 6), "made up")) == ()
 
 
 class Fork(nn.Module):

@@ -9,7 +9,7 @@ this for chains.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -102,12 +102,25 @@ def rescale(graph: Graph, found: Sequence[Scalable]) -> Rescaled:
         old = one.weight, one.offset
         for name, new, was in zip(one.parameters, scaled, old, strict=True):
             if name is not None and new is not None and was is not None:
-                parameters[name] = torch.empty_like(graph.parameters[name])
-                parameters[name].as_strided(was.shape, was.stride()).copy_(new)
+                _put(parameters, graph.parameters, name, new, was)
                 before.append(float((was * was).sum()))
                 after.append(float((new * new).sum()))
     saved = math.fsum(before) - math.fsum(after)
     return Rescaled(parameters, saved) if saved > 0 else Rescaled(graph.parameters, 0.0)
+
+
+def _put(
+    parameters: dict[str, Tensor],
+    stored: Mapping[str, Tensor],
+    name: str,
+    new: Tensor,
+    was: Tensor,
+) -> None:
+    """Put values in the place of what is a view of a stored parameter."""
+    if parameters[name] is stored[name]:
+        parameters[name] = stored[name].clone()
+    offset = (was.data_ptr() - stored[name].data_ptr()) // was.element_size()
+    parameters[name].as_strided(was.shape, was.stride(), offset).copy_(new)
 
 
 class _Weights:

@@ -44,7 +44,7 @@ def measure_maps(
     Raises:
         ModelError: the iteration for the singular values of a map does not end.
     """
-    behind = {one.source.parameters: imbalance(one) for one in hidden}
+    behind = {(one.source.name, one.source.parameters): imbalance(one) for one in hidden}
     maps: dict[object, LinearMap] = {}
     for layer in graph.layers.values():
         for one in layer.maps:
@@ -66,7 +66,7 @@ def measure_maps(
             stable_rank=one.frobenius_squared() / float(s[0]) ** 2 if s[0] > 0 else 0.0,
             effective_rank=effective_rank(s) if complete else None,
             participation=participation(s) if complete else None,
-            imbalance=behind.get(one.parameters),
+            imbalance=behind.get((one.name, one.parameters)),
             kind=one.kind,
             complete=complete,
             copies=one.copies,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -61,16 +61,16 @@ def scalable(graph: Graph) -> tuple[Scalable, ...]:
     """All hidden units of a network whose parameters occur once.
 
     Between the maps may be activations, pooling, what moves numbers, and products with what does
-    not depend on the units, as a gate does. Units that are added to others, that a norm reads, or
-    that are an output are not among them: no factor would be their own. Nor are those whose readers
-    read others as well, as the second factor of a product is.
+    not depend on the units, as gates and the weights of attention do not. Units that are added to
+    others, that a norm reads, or that are an output are not among them: no factor would be their
+    own. Nor are those whose readers read others as well, as the second factor of a product is.
     """
     ShapeProp(graph.module).propagate(torch.zeros(1, *graph.shape, dtype=torch.float64))
-    uses = _uses(graph)
+    uses = _Uses(graph)
     found: list[Scalable] = []
     taken: set[str] = set()
     for node in graph.module.graph.nodes:
-        source = _alone(graph, node, uses)
+        source = uses.alone(node)
         one = None if source is None else _followed(graph, node, source, uses)
         if one is not None and taken.isdisjoint(one.reading):
             taken.update(one.reading)
@@ -78,40 +78,59 @@ def scalable(graph: Graph) -> tuple[Scalable, ...]:
     return tuple(found)
 
 
-def _uses(graph: Graph) -> Counter[int]:
-    """How often each parameter occurs, by where it is stored."""
-    uses: Counter[int] = Counter()
-    for node in graph.module.graph.nodes:
-        if node.op == "call_module":
-            called = graph.module.get_submodule(str(node.target))
-            uses.update(p.data_ptr() for p in called.parameters())
-        elif node.op == "get_attr":
-            owner, _, name = str(node.target).rpartition(".")
-            value = getattr(graph.module.get_submodule(owner), name)
-            uses.update([value.data_ptr()] * len(node.users))
-    return uses
+class _Uses:
+    """Where parameters are used, and as what."""
 
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._often: Counter[int] = Counter()  # by where a parameter is stored
+        for node in graph.module.graph.nodes:
+            if node.op == "call_module":
+                called = graph.module.get_submodule(str(node.target))
+                self._often.update(p.data_ptr() for p in called.parameters())
+            elif node.op == "get_attr":
+                owner, _, name = str(node.target).rpartition(".")
+                value = getattr(graph.module.get_submodule(owner), name)
+                self._often.update([value.data_ptr()] * len(node.users))
+        self._parts: dict[str, set[tuple[int, int]]] = {}  # of each parameter, by maps
+        for layer in graph.layers.values():
+            for one in layer.maps:
+                if isinstance(one, UnitMap):
+                    for name, value in _stored(one):
+                        part = value.data_ptr(), value.numel()
+                        self._parts.setdefault(name, set()).add(part)
 
-def _alone(graph: Graph, node: fx.Node, uses: Counter[int]) -> UnitMap | None:
-    """The only map of a layer, if its parameters occur nowhere else."""
-    layer = graph.layers.get(node.name)
-    if layer is None or len(layer.maps) != 1:
-        return None
-    [one] = layer.maps
-    if not isinstance(one, UnitMap):
-        return None
-    for name, value in zip(one.parameters, (one.weight, one.offset), strict=True):
-        if name is None or value is None:
-            continue
-        stored = graph.parameters.get(name)  # None for a buffer, or another name
-        if stored is None or uses[stored.data_ptr()] != 1:
+    def alone(self, node: fx.Node) -> UnitMap | None:
+        """The only map of a layer, if what it has of parameters is used nowhere else."""
+        layer = self._graph.layers.get(node.name)
+        if layer is None or len(layer.maps) != 1:
             return None
-        if stored.data_ptr() != value.data_ptr() or stored.numel() != value.numel():
-            return None  # a part of it, such as the queries' share
-    return one
+        [one] = layer.maps
+        if not isinstance(one, UnitMap):
+            return None
+        return one if all(self._own(name, value) for name, value in _stored(one)) else None
+
+    def _own(self, name: str, value: Tensor) -> bool:
+        """Whether this is all of a parameter, or one of equal parts that are used once each."""
+        stored = self._graph.parameters.get(name)  # None for a buffer, or another name
+        parts = self._parts[name]
+        return (
+            stored is not None
+            and self._often[stored.data_ptr()] == len(parts)
+            and {size for _, size in parts} == {value.numel()}
+            and stored.data_ptr() in {place for place, _ in parts}
+            and stored.numel() == len(parts) * value.numel()
+        )
 
 
-def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) -> Scalable | None:
+def _stored(one: UnitMap) -> Iterator[tuple[str, Tensor]]:
+    """The parameters of a map, or its part of them, with the names of the whole ones."""
+    for name, value in zip(one.parameters, (one.weight, one.offset), strict=True):
+        if name is not None and value is not None:
+            yield name, value
+
+
+def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: _Uses) -> Scalable | None:
     """What reads the units of a map; None if they are mixed with others, or an output."""
     labels = {node: _labels(graph, node, source)}
     readers: list[tuple[str, UnitMap, Tensor]] = []
@@ -121,10 +140,10 @@ def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) 
         here = waiting.pop()
         for user in here.users:
             layer = graph.layers.get(user.name)
-            product = layer is not None and layer.title == "product"
+            product = layer is not None and layer.title in ("product", *_BEHIND)
             if layer is None or not _alone_in(user, here, labels, product):
                 return None
-            reader = _alone(graph, user, uses)
+            reader = uses.alone(user)
             if reader is not None:
                 read = _read(reader, labels[here])
                 if read is None:
@@ -137,7 +156,7 @@ def _followed(graph: Graph, node: fx.Node, source: UnitMap, uses: Counter[int]) 
             if product and not homogeneous:
                 return None  # the gate: the other factor's units can be rescaled, not its own
             homogeneous = homogeneous and known
-            after = _carried(graph, user, layer.title, labels[here])
+            after = _carried(graph, user, here, layer.title, labels[here])
             if after is None:
                 return None
             labels[user] = after
@@ -165,7 +184,9 @@ def _alone_in(user: fx.Node, here: fx.Node, labels: Collection[fx.Node], product
 
 _POOLING = ("max pooling", "mean pooling", "sum over axes", "resizing")
 _FACTORS = ("multiple", "product")
-_MOVING = ("nothing", "shape", *_POOLING, *_FACTORS)
+#: Sums over the rows of one argument, with weights that others make: the place of that argument.
+_BEHIND = {"attention": 2, "matrix product": 1}
+_MOVING = ("nothing", "shape", *_POOLING, *_FACTORS, *_BEHIND)
 
 
 def _labels(graph: Graph, node: fx.Node, source: UnitMap) -> Tensor:
@@ -185,10 +206,19 @@ def _labels(graph: Graph, node: fx.Node, source: UnitMap) -> Tensor:
 _BY_CHANNEL = ("batch norm", "group norm", "instance norm")
 
 
-def _carried(graph: Graph, node: fx.Node, title: str, labels: Tensor) -> Tensor | None:
+def _carried(
+    graph: Graph, node: fx.Node, here: fx.Node, title: str, labels: Tensor
+) -> Tensor | None:
     """The labels behind an operation; None where units meet."""
     if title == "shape":
         return _run(graph, node, labels)
+    if title in _BEHIND:
+        row, shape = labels[..., :1, :], _shape(node)
+        mixed = not torch.equal(row.expand_as(labels), labels)
+        if mixed or list(node.args).index(here) != _BEHIND[title]:
+            return None
+        fits = (*shape[:-2], shape[-1]) == (*labels.shape[:-2], labels.shape[-1])
+        return row.expand(shape) if fits else None
     if title in _POOLING:
         total = _run(graph, node, torch.ones_like(labels))
         after = (_run(graph, node, labels) / total).round()
