@@ -119,6 +119,8 @@ def _folder(args: argparse.Namespace) -> int:
             display.progress(f"watching {args.model}", 0, None)
         pause()
 
+    if args.watch and not display.live:
+        display.say(f"watching {args.model} until Ctrl-C")
     with display:
         try:
             for event in course.events(wait if args.watch else None):

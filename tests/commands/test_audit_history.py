@@ -133,6 +133,7 @@ def test_a_training_is_followed_until_it_is_interrupted(monkeypatch, capsys):
     assert "skipped train.log" in out
     assert "not read: step_3.pt" in out
     assert out.endswith("history: a.json\npage: a.html\n")
+    assert err.startswith("watching run until Ctrl-C\n")
     assert err.endswith("rankcheck: interrupted\n")
     # before each look: the JSON is whole, and has what was read by then
     one, both = ["step_1.pt"], ["step_1.pt", "step_2.pt"]
@@ -182,6 +183,7 @@ def test_an_interruption_of_a_folder_keeps_what_is_done(run, monkeypatch, capsys
         (["run", "--balanced", "b.safetensors"], "--balanced is of the audit of one network"),
         (["run", "--max-rank", "3"], "--max-rank is of the audit of one network"),
         (["run", "--outputs", "y.npy"], "--outputs is of the audit of one network"),
+        (["run", "--prune", "p.safetensors"], "--prune is of the audit of one network"),
         (["run/step_9.pt", "--against", "run/step_9.pt"], "is named twice"),
         (["run/step_9.pt", "--against", "none.pt"], "cannot read none.pt: "),
         (
