@@ -78,6 +78,16 @@ def test_a_file_computes_what_the_module_computes(tmp_path, name):
     assert not model_of(module).guessed
 
 
+@pytest.mark.parametrize("name", ["model.pt", "model.safetensors"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_read_as_the_numbers_that_it_is(tmp_path, name, dtype):
+    module = mlp(3, 5, 2).to(dtype)
+    model = read_model(saved(tmp_path / name, module.state_dict()))
+    assert torch.equal(model.net.weights[0], module[0].weight.detach().double())
+    text = str(dtype).removeprefix("torch.")
+    assert f"stored in half precision ({text})" in " ".join(model.assumed)
+
+
 @pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
 def test_batch_norms_whose_place_the_numbers_say(tmp_path, name):
     module = trained(

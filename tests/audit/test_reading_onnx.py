@@ -172,6 +172,12 @@ def test_single_precision_is_exact(read, monkeypatch):
         read(model(*nodes), slope=0.2)
 
 
+def test_half_precision_is_read_as_the_numbers_that_it_is(read):
+    found = read(model(node("Gemm", "x half", "y", transB=1)))
+    assert torch.equal(found.net.weights[0], torch.ones(5, 3, dtype=torch.float64))
+    assert "stored in half precision (float16)" in found.assumed[0]
+
+
 @pytest.mark.filterwarnings("ignore")  # the exporter is called the old one
 @pytest.mark.parametrize("folding", [True, False])
 def test_what_torch_exports_is_read(tmp_path, folding):
