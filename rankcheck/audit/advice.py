@@ -67,7 +67,7 @@ def _unclear(audit: Audit) -> list[str]:
     median = "" if data.gaps is None else f" (median {data.gaps.median:.3g})"
     return [
         f"The rank {audit.rank_text} is undecided: at {data.undecided} of "
-        f"{many(data.points, 'point')} s_k of Jf(x) is less than {GAP:g} times the next one, and "
+        f"{many(data.taken, 'point')} s_k of Jf(x) is less than {GAP:g} times the next one, and "
         f"{then}{median}."
     ]
 
@@ -83,15 +83,9 @@ def _balance(audit: Audit) -> list[str]:
         "" if change is None else f" (on the data its outputs change by {change:.0e}, relatively)"
     )
     less = f"at a cost of {number(balanced.cost)} instead of {number(cost)}"
-    if not audit.model.is_chain:
-        return [
-            f"{percent(saved)} of the norm ‖θ‖² is free: rescaling hidden neurons and channels "
-            f"inside the blocks gives the same function {less}{seen}. `balanced_parameters(model, "
-            "data)` of rankcheck.audit has its parameters."
-        ]
     return [
-        f"{percent(saved)} of the norm ‖θ‖² is free: `--balanced FILE` writes the same function "
-        f"{less}{seen}."
+        f"{percent(saved)} of the norm ‖θ‖² is free: `--balanced FILE` (in Python "
+        f"`balanced_parameters`) gives the same function {less}{seen}."
     ]
 
 
@@ -120,8 +114,8 @@ def _dead(audit: Audit) -> list[str]:
     if share < WORTH:
         less = f"costs less, by under {percent(WORTH)}, and"
     return [
-        f"{dead} of {many(width, 'hidden neuron')} {fire}: `--prune FILE` leaves {them} out. "
-        f"Without {them} the network {less} has {values}."
+        f"{dead} of {many(width, 'hidden neuron')} {fire}: `--prune FILE` (in Python "
+        f"`prune`) leaves {them} out. Without {them} the network {less} has {values}."
     ]
 
 

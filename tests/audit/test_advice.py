@@ -71,6 +71,14 @@ def test_a_rank_that_is_undecided_has_its_mark_wherever_it_is_named():
     assert (whole.to_json()["rank"], whole.to_json()["rank_text"]) == (2, "2?")
 
 
+def test_points_without_a_jacobian_are_not_counted():
+    whole = facts()
+    few = replace(whole.data, ranks={2: 30, 3: 10}, undecided=25)
+    whole = replace(whole, data=few)
+    assert advice(whole)[0].startswith("The rank 2? is undecided: at 25 of 40 points")
+    assert any("rank 2? at 30 of 40 points" in one for one in in_words(whole))
+
+
 def test_it_is_said_once_and_before_theorems():
     whole = facts(balanced=Balanced(10.0, 2e-15), theorems=made_up().theorems)
     whole = replace(whole, first=advice(whole), words=in_words(whole))

@@ -324,9 +324,7 @@ def test_the_command_writes_it_and_it_is_read_again(trained, capsys):
     line = "audit trained.pt --slope 0 --data x.npy --no-theorems --prune p.safetensors"
     assert main([*line.split(), "--json", "a.json"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert re.search(
-        r"\d of 16 hidden neurons never fire on the data .*: `--prune FILE` leaves", out
-    )
+    assert re.search(r"\d of 16 hidden neurons never fire on the data .*: `--prune FILE` ", out)
     assert "pruned network: p.safetensors" in out
     found = json.loads(Path("a.json").read_text(encoding="utf-8"))["pruned"]
     assert found["removed"][DEAD] >= 3

@@ -162,7 +162,8 @@ def costs(audit: Audit) -> Picture:
     caption = (
         r"The cost of a layer: $\|W_\ell\|_F^2$ in blue, and $\|b_\ell\|^2$ in orange on top of "
         f"it. The dashed lines are the mean $\\|\\theta\\|^2/L$ and the rank "
-        f"$k = {audit.rank_text}$: of the networks of one function the least mean tends to the rank as they get deeper."
+        f"$k = {audit.rank_text}$: of the networks of one function the least mean tends to "
+        "the rank as they get deeper."
     )
     return Picture("costs", chart.title, caption, chart.svg)
 
