@@ -65,6 +65,11 @@ class Case:
     def audit(self):
         return audit(self.module, self.X, theorems=self.claimed)
 
+    @property
+    def saved(self):
+        """What rescaling units saves of the cost."""
+        return balanced_apart(*self.scaled.values())
+
     @cached_property
     def parameters(self):
         return list(self.module.parameters())
@@ -116,6 +121,15 @@ def through(source, reader):
     enter = source.weight.detach().square().reshape(len(source.weight), -1).sum(1)
     enter = enter if source.bias is None else enter + source.bias.detach().square()
     return enter, reader.weight.detach().square().transpose(0, 1).flatten(1).sum(1)
+
+
+def balanced_apart(*scaled):
+    """What is saved by rescaling units that do not go into one another."""
+    return sum(
+        float((enter + leave - 2 * (enter * leave).sqrt()).sum())
+        for enter, leave, homogeneous in scaled
+        if homogeneous
+    )
 
 
 def square(*parameters):
@@ -237,7 +251,55 @@ class TransformerCase(Case):
         self.matrices["2.1"] = end[1].weight, end[1].bias, 1
         self.hidden = {}
         one, two, norm = block.linear1, block.linear2, block.norm2
+        scale, shift = block.norm1.weight.detach(), block.norm1.bias.detach()
+        numbers = scale.square() + shift.square(), attend.in_proj_weight.detach().square().sum(0)
         self.scaled = {
+            "1.norm1": (*numbers, True),
+            "1.self_attn.v": (*through(self.values, attend.out_proj), True),
             "1.norm2": (*through(norm, one), True),
             "1.linear1": (*through(one, two), False),  # GELU is not homogeneous
         }
+
+    @property
+    def values(self):
+        """What makes the values of attention, as a linear layer."""
+        attend = self.module[1].self_attn
+        layer = nn.Linear(attend.embed_dim, attend.embed_dim)
+        layer.weight.data = attend.in_proj_weight.data.chunk(3)[2]
+        layer.bias.data = attend.in_proj_bias.data.chunk(3)[2]
+        return layer
+
+    @property
+    def saved(self):
+        """As of a case, but the norm's numbers go into the values, which are rescaled as well."""
+        alone = balanced_apart(self.scaled["1.norm2"])
+        enter, out = self.scaled["1.norm1"][0], self.scaled["1.self_attn.v"][1]
+        queries, values = self.scaled["1.norm1"][1], self.values
+        weight, bias = values.weight.detach().square(), values.bias.detach().square()
+        queries = queries - weight.sum(0)  # and keys
+        u, w = (
+            torch.zeros(len(one), dtype=torch.float64, requires_grad=True) for one in (enter, out)
+        )
+
+        def cost():
+            inside = (weight * (2 * (w.unsqueeze(1) - u)).exp()).sum()
+            behind = (bias * (2 * w).exp() + out * (-2 * w).exp()).sum()
+            return (enter * (2 * u).exp() + queries * (-2 * u).exp()).sum() + inside + behind
+
+        before = float(cost().detach())
+        search = torch.optim.LBFGS(
+            (u, w),
+            max_iter=1000,
+            tolerance_grad=1e-12,
+            tolerance_change=0,
+            line_search_fn="strong_wolfe",
+        )
+
+        def step():
+            search.zero_grad()
+            value = cost()
+            value.backward()
+            return value
+
+        search.step(step)
+        return alone + before - float(cost().detach())

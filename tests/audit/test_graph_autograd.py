@@ -168,15 +168,12 @@ def test_hidden_units_and_representations(case):
 
 
 def test_balance(case):
-    saved = 0.0
-    for name, (enter, leave, homogeneous) in case.scaled.items():
+    for name, (enter, leave, _) in case.scaled.items():
         (layer,) = (one for one in case.audit.layers if one.name == name)
         share = float(((enter - leave).abs() / (enter + leave)).max())
         assert layer.imbalance == pytest.approx(share)
-        if homogeneous:
-            saved += float((enter + leave - 2 * (enter * leave).sqrt()).sum())
     assert [one.name for one in case.audit.layers if one.imbalance is not None] == [*case.scaled]
-    assert case.audit.balanced.cost == pytest.approx(square(*case.parameters) - saved)
+    assert case.audit.balanced.cost == pytest.approx(square(*case.parameters) - case.saved)
 
 
 def test_blocks(case):
