@@ -8,7 +8,7 @@ to `onnx_network`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from torch import Tensor
 
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.arrays import check_size, parameter
+from rankcheck.audit.reading.arrays import check_size, half_precision, parameter
 from rankcheck.audit.reading.folding import (
     Activation,
     Affine,
@@ -103,9 +103,12 @@ def read_onnx(
             steps, notes = _steps(model.graph, constants)
         except _NoChain:
             stored = _stored(model.graph).arrays
-            return read_network(
+            half = half_precision(stored.values())
+            read = read_network(
                 model, stored, slope=slope, shape=shape, theorems=theorems, cut=_CUT
             )
+            return replace(read, assumed=(*half, *read.assumed))
+    notes += half_precision(constants.arrays.values())
     return assemble(steps, "ONNX", slope=slope, assumed=notes, cut=_CUT)
 
 
