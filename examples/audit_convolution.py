@@ -84,12 +84,10 @@ def say(found: Audit) -> None:
     print(f"\nthe rank of Jf is {found.rank_text}, that of the target {RANK}")
     print(f"the network costs {found.model.cost:.2f}: every kernel counts once, for all patches")
     print(
-        f"a ReLU chain of {found.model.depth} layers with the same values costs more than ", end=""
+        f"a ReLU chain of {found.model.depth} layers with the same values, each patch with weights"
     )
-    print(f"{found.data.least_cost or 0:.2f}")
-    print(
-        f"the layers as linear maps, which should have {RANK} singular values each and no others:"
-    )
+    print(f"of its own, costs {found.data.least_cost or 0:.2f} or more")
+    print(f"as linear maps the layers should have {RANK} singular values and no others:")
     for layer in found.layers:
         rank, copies = layer.rank.rank, layer.copies
         rows = f"{copies} times " if copies > 1 else ""

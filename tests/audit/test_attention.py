@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 
 import pytest
 import torch
@@ -196,18 +197,36 @@ def test_blocks_and_rows():
     assert all(layer.rowwise for layer in gated.graph.layers.values())
 
 
+class Padded(nn.Module):
+    """Attention that leaves tokens out."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = encoder()
+
+    def forward(self, x):
+        return self.layer(x, src_key_padding_mask=torch.zeros(x.shape[:2], dtype=torch.bool))
+
+
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        (SelfAttention(batch_first=False), "batch_first"),
+        (SelfAttention(batch_first=False), "'attend' (MultiheadAttention) has batch_first=False"),
         (SelfAttention(add_zero_attn=True), "add_zero_attn"),
         (SelfAttention(add_bias_kv=True), "add_bias_kv"),
-        (Fused(dropout_p=0.5), "dropout_p"),
+        (SelfAttention(causal=True), "is_causal and needs its attn_mask"),
+        (Padded(), "'layer.self_attn' (MultiheadAttention) gets a padding mask"),
+        (Fused(dropout_p=0.5), "dropout_p=0"),
     ],
 )
 def test_what_is_refused(module, said):
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=re.escape(said)):
         graph_of(drawn(module), (TOKENS, SIZE), "torch module")
+
+
+def test_a_point_has_tokens():
+    with pytest.raises(ModelError, match=r"of shape \(8,\); attention takes .*tokens"):
+        graph_of(drawn(SelfAttention()), (SIZE,), "torch module")
 
 
 def test_attention_in_training_mode_is_refused():

@@ -104,13 +104,13 @@ def test_the_mean_of_squared_jacobians(case):
 
 
 def test_the_tangent_kernel(case):
-    rows = []
+    gradients = []
     for x in case.X:
         y = case.module(x.unsqueeze(0)).flatten()
         for one in y:
             found = torch.autograd.grad(one, case.parameters, retain_graph=True)
-            rows.append(torch.cat([g.flatten() for g in found]))
-    rows = torch.stack(rows)
+            gradients.append(torch.cat([g.flatten() for g in found]))
+    rows = torch.stack(gradients)
     traces = rows.square().sum(1).reshape(POINTS, -1).sum(1)
     data = case.audit.data
     assert close(numbers(data.kernel_trace), five(traces))

@@ -74,6 +74,21 @@ def test_softmax_along_the_last_axis_alone_is_of_rows():
     assert number_of_rows(read(Network(nn.Softmax(1)))) is None
 
 
+def test_a_norm_by_hand_is_of_rows():
+    class Root(nn.Module):
+        def __init__(self, axis):
+            super().__init__()
+            self.axis, self.weight = axis, nn.Parameter(torch.ones(SIZE))
+
+        def forward(self, x):
+            return x * torch.rsqrt(x.pow(2).mean(self.axis, keepdim=True) + 1e-5) * self.weight
+
+    assert number_of_rows(read(Network(Root(-1), *mlp()))) == TOKENS
+    assert number_of_rows(read(Network(Root((2,)), *mlp()))) == TOKENS
+    assert number_of_rows(read(Network(Root(1), *mlp()))) is None
+    assert number_of_rows(read(Network(Root((1, 2)), *mlp()))) is None
+
+
 def test_a_norm_over_tokens_and_a_position_tell_rows_apart():
     over_all = nn.LayerNorm((TOKENS, SIZE))
     assert number_of_rows(read(Network(over_all, nn.Linear(SIZE, SIZE)))) is None

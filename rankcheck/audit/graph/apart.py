@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rankcheck.audit.graph.tracer import DoesNotFit
 from rankcheck.audit.model import ModelError
 
 __all__ = ["attend", "attention", "points_first", "project", "take_apart", "use_plain"]
@@ -27,8 +28,11 @@ def take_apart(module: nn.Module) -> None:
     for name, one in module.named_modules():
         for kind, (plain, methods) in _PLAIN.items():
             if isinstance(one, kind) and all(_own(one, kind, method) for method in methods):
-                _check(name or kind.__name__, one)
+                title = f"{name!r} ({kind.__name__})" if name else kind.__name__
                 one.__class__ = plain
+                if isinstance(one, _Attention):
+                    one.title = title
+                    _check(one)
 
 
 def use_plain(traced: torch.fx.GraphModule) -> None:
@@ -45,35 +49,36 @@ def _own(module: nn.Module, kind: type[nn.Module], method: str) -> bool:
     return getattr(type(module), method) is getattr(kind, method) and method not in vars(module)
 
 
-def _check(name: str, module: nn.Module) -> None:
-    if not isinstance(module, nn.MultiheadAttention):
-        return
+def _check(module: _Attention) -> None:
     if module.bias_k is not None or module.add_zero_attn:
         raise ModelError(
-            f"{name!r} (MultiheadAttention) adds tokens of its own to keys and values "
-            "(add_bias_kv, add_zero_attn), which audits do not cover"
+            f"{module.title} adds tokens of its own to keys and values (add_bias_kv, "
+            "add_zero_attn), which audits do not cover"
         )
     if module.training and module.dropout:
         raise ModelError(
-            f"{name!r} (MultiheadAttention) is in training mode; call module.eval() first, and the "
-            "audit is of what the network computes then"
+            f"{module.title} is in training mode; call module.eval() first, and the audit is of "
+            "what the network computes then"
         )
 
 
 @torch.fx.wrap
-def points_first(x: Tensor, batch_first: bool) -> Tensor:
-    """(N, T, d), the points in front, of what an attention of torch takes.
+def points_first(x: Tensor, batch_first: bool, title: str) -> Tensor:
+    """(1, T, d), the point in front, of what an attention of torch takes.
 
     Raises:
-        ValueError: it is not of one point.
+        DoesNotFit: it has other axes, or the point lies elsewhere.
     """
     if x.dim() != 3:
-        raise ValueError(f"attention takes (points, tokens, numbers); it gets {x.dim()} axes")
+        raise DoesNotFit(
+            f"{title} gets a point of shape {tuple(x.shape[1:])}; attention takes points of shape "
+            "(tokens, numbers)"
+        )
     x = x if batch_first else x.transpose(0, 1)
     if x.shape[0] != 1:
-        raise ValueError(
-            "an attention with batch_first=False takes points along the second axis; audits have "
-            "them along the first one: batch_first=True, or a transpose in front"
+        raise DoesNotFit(
+            f"{title} has batch_first=False, so that points lie along its second axis; audits have "
+            "them along the first one: make it with batch_first=True, or transpose in front"
         )
     return x
 
@@ -128,7 +133,13 @@ def attention(
 
 
 class _Attention(nn.MultiheadAttention):
-    """The same function by four linear maps, products and a softmax."""
+    """The same function by four linear maps, products and a softmax.
+
+    Attributes:
+        title: its name and class, for messages.
+    """
+
+    title: str
 
     def forward(  # type: ignore[override]
         self,
@@ -142,9 +153,9 @@ class _Attention(nn.MultiheadAttention):
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         if key_padding_mask is not None:
-            raise NotImplementedError("it has a key_padding_mask, which audits do not cover")
+            raise ModelError(f"{self.title} gets a padding mask, which audits do not cover")
         if is_causal and attn_mask is None:
-            raise NotImplementedError("an attention with is_causal needs its attn_mask")
+            raise ModelError(f"{self.title} is called with is_causal and needs its attn_mask then")
         stacked = self.in_proj_weight is not None
         ways = []
         for part, (x, separate) in enumerate(
@@ -155,7 +166,7 @@ class _Attention(nn.MultiheadAttention):
             )
         ):
             weight = self.in_proj_weight if stacked else separate
-            x = points_first(x, self.batch_first)
+            x = points_first(x, self.batch_first, self.title)
             y = project(x, weight, self.in_proj_bias, part, 3 if stacked else 1)
             ways.append(y.unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2))
         # torch takes is_causal as true and leaves the mask out if no weights are wanted

@@ -241,6 +241,8 @@ class Tracer(fx.Tracer):
                     return getattr(args[0], str(node.target))(*args[1:], **kwargs)
                 assert callable(node.target)
                 return node.target(*args, **kwargs)
+        except DoesNotFit:
+            raise
         except (RuntimeError, ValueError, IndexError, TypeError, AttributeError) as error:
             if node.op == "call_module" and isinstance(self.module(node), nn.Embedding):
                 raise ModelError(

@@ -42,8 +42,17 @@ def read(call: Call) -> Layer | None:
     if what in _MEANS or what in _SUMS:
         _check_axes(call)
         title = "mean pooling" if what in _MEANS else "sum over axes"
-        return Layer(call.name, title, affine=True, piecewise=True)
+        return Layer(call.name, title, affine=True, piecewise=True, rowwise=_of_rows(call))
     return None
+
+
+def _of_rows(call: Call) -> bool:
+    """Whether the last axis alone is taken together, and kept with length 1."""
+    if call.function not in _OVER_AXES or not call.argument(2, "keepdim", False):
+        return False
+    axes = call.argument(1, "dim", call.kwargs.get("axis"))
+    last = len(call.argument(0, "input").shape) - 1
+    return (axes if isinstance(axes, int) else tuple(axes)) in (-1, last, (-1,), (last,))
 
 
 def _check_axes(call: Call) -> None:
