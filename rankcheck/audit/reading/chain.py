@@ -46,6 +46,8 @@ _ORDERED = (
     "squeeze",
     "unsqueeze",
 )
+#: The arguments of a batch norm that is a function.
+_NORM = ("input", "running_mean", "running_var", "weight", "bias", "training", "momentum", "eps")
 _DROPOUTS = (functional.dropout, nn.Dropout, nn.Identity)
 
 
@@ -108,10 +110,20 @@ class _Reader:
             trained = tuple(name for one in layer.maps for name in one.parameters)
             self.steps.append(self._norm(layer.name, module, trained))
             return True
+        if what is functional.batch_norm:
+            given: dict[str, Any] = {**dict(zip(_NORM, node.args, strict=False)), **node.kwargs}
+            mean, variance, weight, bias = (self._tensor(given.get(name)) for name in _NORM[1:5])
+            if mean is None or variance is None:
+                return False
+            trained = tuple(name for one in layer.maps for name in one.parameters)
+            step = batch_norm(layer.name, mean, variance, weight, bias, given.get("eps", 1e-5))
+            self.steps.append(replace(step, stored=self._stored(layer.name, trained)))
+            return True
         [linear] = layer.maps or (None,)
         if isinstance(linear, DenseMap):
             stored = self._stored(layer.name, linear.parameters)
             as_stored = module is not None or what is functional.linear
+            as_stored &= not str(linear.parameters[0]).endswith(".T")  # as ONNX is read
             names = linear.parameters if as_stored else None
             weight, bias = linear.weight.contiguous(), linear.offset
             self.steps.append(Affine(layer.name, weight, bias, names, stored))
@@ -208,14 +220,19 @@ class _Reader:
         stored = self._stored(name, tuple(names))
         return Diagonal(name, ones * scale, ones * shift, stored, kind)
 
-    def _constant(self, one: object) -> Tensor | None:
-        """A number, or a tensor of a module that is one row; None for anything else."""
-        if isinstance(one, int | float) and not isinstance(one, bool):
-            return torch.tensor(float(one), dtype=torch.float64)
+    def _tensor(self, one: object) -> Tensor | None:
+        """A parameter or buffer; None for anything else."""
         if not isinstance(one, fx.Node) or one.op != "get_attr":
             return None
         value: Any = self.graph.module
         for part in str(one.target).split("."):
             value = getattr(value, part)
+        return value.detach() if isinstance(value, Tensor) else None
+
+    def _constant(self, one: object) -> Tensor | None:
+        """A number, or a tensor of a module that is one row; None for anything else."""
+        if isinstance(one, int | float) and not isinstance(one, bool):
+            return torch.tensor(float(one), dtype=torch.float64)
+        value: Any = self._tensor(one)
         floats = isinstance(value, Tensor) and value.is_floating_point()
         return value.detach().double().flatten() if floats and value.numel() else None

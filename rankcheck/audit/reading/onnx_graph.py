@@ -1,75 +1,41 @@
-"""ONNX models: a graph that is one chain from its input to its output, or any other one.
+"""ONNX models: graphs of nodes that are known one by one, traced as modules of torch are.
 
-The package `onnx` parses the file; nothing is executed, and data in other files are not read. A
-chain is made of Gemm, MatMul, Add of a constant, Relu, LeakyRelu, Identity, Dropout and
-BatchNormalization as in inference, Flatten, and Reshape to (batch, n); what has something else goes
-to `onnx_network`.
+The package `onnx` parses the file; nothing in it is executed, and data in other files are not read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.graph.tracing import read_layers, trace
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.arrays import check_size, half_precision, parameter
-from rankcheck.audit.reading.folding import (
-    Activation,
-    Affine,
-    Diagonal,
-    Step,
-    assemble,
-    batch_norm,
-    squares,
-)
-from rankcheck.audit.reading.onnx_network import read_network
-from rankcheck.audit.reading.opening import label, parsing, require, where
+from rankcheck.audit.reading.arrays import check_size, half_precision
+from rankcheck.audit.reading.modules import compare, model_or_graph
+from rankcheck.audit.reading.onnx_constants import FOLDED, Node
+from rankcheck.audit.reading.onnx_forms import fused
+from rankcheck.audit.reading.onnx_module import OnnxModule
+from rankcheck.audit.reading.onnx_operators import ATTRIBUTES, OPERATORS
+from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, parsing, require, where
 
 __all__ = ["read_onnx"]
 
 #: The first version of the standard operators that is read: before, BatchNormalization and others
 #: had attributes of another meaning.
 OLDEST_OPSET = 9
-CHAIN = "a network is one chain of nodes from its input to its output"
-
+#: The most nodes that are read.
+MOST_NODES = 20_000
+#: The most shapes of a point that are tried if neither the model nor the data say it.
+MOST_TRIED = 8
 _CUT = "export the network without it"
-
-#: Of each operator, the attributes with what they are if they are not given; in single precision.
-_OPERATORS: dict[str, dict[str, Any]] = {
-    "Gemm": {"alpha": 1.0, "beta": 1.0, "transA": 0, "transB": 0},
-    "MatMul": {},
-    "Add": {},
-    "Relu": {},
-    "LeakyRelu": {"alpha": np.float32(0.01)},
-    "Identity": {},
-    "Dropout": {"ratio": 0.5, "seed": 0},
-    "BatchNormalization": {"epsilon": np.float32(1e-5), "momentum": 0.9, "training_mode": 0},
-    "Flatten": {"axis": 1},
-    "Reshape": {"allowzero": 0},
-    "Transpose": {"perm": [1, 0]},
-    "Constant": {"value": None},
-}
-
-
-class _NoChain(ModelError):
-    """The graph is no chain of nodes as they are read here."""
-
-
-def _chain(condition: object, message: str) -> None:
-    """Check what holds for every chain.
-
-    Raises:
-        _NoChain: it does not hold.
-    """
-    if not condition:
-        raise _NoChain(message)
 
 
 def read_onnx(
@@ -85,8 +51,8 @@ def read_onnx(
         slope, shape, theorems: as for `read_model`.
 
     Raises:
-        ModelError: the package `onnx` is missing, the file is damaged, has data elsewhere, or has a
-            node that is not known.
+        ModelError: the package `onnx` is missing; the file is damaged or has data elsewhere; a node
+            is not known, or does not take what it gets; or it mixes the points of a batch.
     """
     try:
         import onnx
@@ -95,278 +61,203 @@ def read_onnx(
             f"{where(path)}: reading ONNX needs the package onnx; pip install 'rankcheck[onnx]'"
         ) from error
     with parsing(path, "an ONNX model"):
-        model = onnx.load(str(path), load_external_data=False)
-        _check(model)
-        try:
-            _check_nodes(model.graph)
-            constants = _constants(model.graph)
-            steps, notes = _steps(model.graph, constants)
-        except _NoChain:
-            stored = _stored(model.graph).arrays
-            half = half_precision(stored.values())
-            read = read_network(
-                model, stored, slope=slope, shape=shape, theorems=theorems, cut=_CUT
-            )
-            return replace(read, assumed=(*half, *read.assumed))
-    notes += half_precision(constants.arrays.values())
-    return assemble(steps, "ONNX", slope=slope, assumed=notes, cut=_CUT)
+        proto = onnx.load(str(path), load_external_data=False)
+        _check_model(proto)
+        module, shapes = _module(proto, shape)
+        point = _point(module, shapes)
+        graph = read_layers(trace(module, point), point, "ONNX")
+        assumed = half_precision(module.arrays)
+        graph = replace(graph, assumed=(*assumed, *graph.assumed))
+        read = model_or_graph(graph, slope=slope, theorems=theorems, cut=_CUT)
+        compare(module, graph, read, number=3 if module.batch is None else module.batch)
+        return read
 
 
-def _check(model: Any) -> None:
+def _check_model(proto: Any) -> None:
     """Check what holds for the whole of a model."""
-    graph = model.graph
-    require(graph.node, "it has no nodes; it is no ONNX model of a network")
-    version = min((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+    graph = proto.graph
+    many = len(graph.node)
+    require(many, "it has no nodes; it is no ONNX model of a network")
+    require(many <= MOST_NODES, f"it has {many} nodes; at most {MOST_NODES} are read")
+    version = _opset(proto)
     require(
         version >= OLDEST_OPSET,
         f"it has opset {version}; {OLDEST_OPSET} is the oldest read",
     )
-    require(not model.functions, "it defines functions of its own; standard operators are read")
+    require(not proto.functions, "it defines functions of its own; standard operators are read")
     require(not graph.sparse_initializer, "it has sparse initializers; they must be dense")
 
 
-def _check_nodes(graph: Any) -> None:
-    """Check that all nodes are those of chains.
+def _opset(proto: Any) -> int:
+    return min((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), default=0)
 
-    Raises:
-        _NoChain: one is not.
+
+def _module(proto: Any, shape: tuple[int, ...] | None) -> tuple[OnnxModule, list[tuple[int, ...]]]:
+    """A module that computes what the graph computes, and the shapes that a point may have.
+
+    Args:
+        shape: as the data have it.
     """
-    for node in graph.node:
-        known = node.domain in ("", "ai.onnx") and node.op_type in _OPERATORS
-        _chain(known, f"{_at(node)} is not known; known are {', '.join(_OPERATORS)}")
-        for attribute in node.attribute:
-            name = attribute.name
-            known = name in _OPERATORS[node.op_type]
-            _chain(known, f"{_at(node)} has the attribute {label(name)}, which is not known")
-
-
-@dataclass
-class _Constants:
-    """The constants of a graph by name, as numpy arrays.
-
-    Attributes:
-        transposed: the names of those that are the transpose of another one.
-    """
-
-    arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    transposed: dict[str, str] = field(default_factory=dict)
-
-    def add(self, name: str, tensor: Any) -> None:
-        """Read a constant whose numbers are in the file."""
-        from onnx import TensorProto, numpy_helper
-
-        require(name not in self.arrays, f"there are two constants {label(name)}; a name is unique")
-        inside = tensor.data_location != TensorProto.EXTERNAL and not tensor.external_data
-        require(inside, f"{label(name)} has its numbers in another file; save all data in one")
-        check_size(label(name), tuple(tensor.dims))
-        with parsing(label(name), f"an array of the shape {tuple(tensor.dims)}"):
-            self.arrays[name] = numpy_helper.to_array(tensor)
-
-    def parameter(self, name: str) -> Tensor:
-        """A constant as a parameter of a network."""
-        _chain(name in self.arrays, f"{label(name)} is computed; parameters must be constants")
-        return parameter(label(name), self.arrays[name])
-
-    def matrix(self, at: str, name: str) -> Tensor:
-        """A constant that a node multiplies by."""
-        array = self.parameter(name)
-        shape = tuple(array.shape)
-        require(len(shape) == 2, f"{at} has weights of shape {shape}; they must be a matrix")
-        return array
-
-    def row(self, at: str, name: str) -> Tensor:
-        """A constant that a node adds to each point."""
-        array = self.parameter(name)
-        shape = tuple(array.shape)
-        one_row = len(shape) in (1, 2) and prod(shape) == shape[-1]
-        _chain(one_row, f"{at} adds a constant of shape {shape}; it must be one row")
-        return array.flatten()
-
-
-def _stored(graph: Any) -> _Constants:
-    """The constants that a graph begins with."""
-    constants = _Constants()
+    graph = proto.graph
+    constants: dict[str, np.ndarray] = {}
     for tensor in graph.initializer:
-        constants.add(tensor.name, tensor)
-    return constants
-
-
-def _constants(graph: Any) -> _Constants:
-    """The constants of a graph, and what nodes make of constants alone."""
-    constants = _stored(graph)
-    for node in graph.node:
-        attributes, arrays = _attributes(node), constants.arrays
-        if node.op_type == "Constant":
-            value = attributes["value"]
-            _chain(
-                value is not None, f"{_at(node)} has no tensor as its value; others are not read"
-            )
-            constants.add(node.output[0], value)
-        elif node.op_type == "Identity" and node.input[0] in arrays:
-            arrays[node.output[0]] = arrays[node.input[0]]
-        elif node.op_type == "Transpose":
-            plain = list(attributes["perm"]) == [1, 0] and node.input[0] in arrays
-            _chain(plain, f"{_at(node)} does not transpose a constant matrix; others are not read")
-            arrays[node.output[0]] = arrays[node.input[0]].T
-            constants.transposed[node.output[0]] = node.input[0]
-    return constants
-
-
-def _steps(graph: Any, constants: _Constants) -> tuple[list[Step], list[str]]:
-    """The nodes from the input to the output as steps, with notes.
-
-    Raises:
-        ModelError: it is no chain, or a node is not of the form that is read.
-    """
-    inputs = [value for value in graph.input if value.name not in constants.arrays]
+        name = tensor.name
+        require(name not in constants, f"there are two constants {label(name)}; a name is unique")
+        constants[name] = _array(name, tensor)
+    inputs = [value for value in graph.input if value.name not in constants]
     counts = len(inputs), len(graph.output)
     require(
         counts == (1, 1), f"it has {counts[0]} inputs and {counts[1]} outputs; one of each is read"
     )
-    nodes = [node for node in graph.node if not set(node.output) & constants.arrays.keys()]
-    users: dict[str, list[Any]] = {}
+    entries = sum(array.size for array in constants.values())
+    fit = entries <= LARGEST_ENTRIES
+    require(fit, f"there are {entries} numbers in it; at most {LARGEST_ENTRIES} are read")
+    trained = {name for name, array in constants.items() if array.dtype.kind == "f"}
+    for node in graph.node:
+        if node.domain not in ("", "ai.onnx"):
+            continue
+        if node.op_type == "Constant":
+            constants[node.output[0]] = _constant(node)
+        elif node.op_type == "Identity" and node.input[0] in constants:
+            constants[node.output[0]] = constants[node.input[0]]  # another layer has these numbers
+            trained |= {node.output[0]} if node.input[0] in trained else set()
+    ends = inputs[0].name, graph.output[0].name
+    nodes = [_node(one) for one in graph.node if one.output and one.output[0] not in constants]
+    nodes = _needed(fused(nodes, constants), ends[1])
     for node in nodes:
-        for name in set(node.input) - constants.arrays.keys():
-            users.setdefault(name, []).append(node)
-    reader = _Reader(constants, _axes(inputs[0]))
-    value, used = inputs[0].name, 0
-    while value != graph.output[0].name:
-        following = users.get(value, [])
-        one = len(following) == 1 and used < len(nodes)
-        _chain(one, f"the value {label(value)} is used by {len(following)} nodes; {CHAIN}")
-        used += 1
-        reader.read(following[0], value)
-        value = following[0].output[0]
-    _chain(not users.get(value) and used == len(nodes), f"it has nodes beside the chain; {CHAIN}")
-    return reader.steps, reader.notes
+        _check(node)
+    axes = _axes(inputs[0])
+    batch = axes[0] if axes else None
+    module = OnnxModule(nodes, constants, trained, ends, OPERATORS, batch, _opset(proto))
+    return module, _shapes(axes, shape, constants)
 
 
-class _Reader:
-    """The steps that nodes are, one node after the other.
+def _point(module: OnnxModule, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """The first of some shapes of a point that the network takes.
 
-    Attributes:
-        axes: the sizes that the model declares for its input; None where it says nothing.
-        flat: whether a point is a row by now.
+    Raises:
+        ModelError: it takes none, for which the reason is that of the first.
     """
-
-    def __init__(self, constants: _Constants, axes: list[int | None] | None) -> None:
-        self.constants, self.axes = constants, axes
-        self.flat = axes is None or len(axes) == 2
-        self.steps: list[Step] = []
-        self.notes: list[str] = []
-
-    def read(self, node: Any, value: str) -> None:
-        """Add the step of a node, whose input is the value computed before it."""
-        kind, at, attributes = node.op_type, _at(node), _attributes(node)
-        names = [name for name in node.input if name and name != value]
-        title = node.name or node.output[0]
-        flat = self.flat or kind not in ("Gemm", "MatMul", "BatchNormalization")
-        _chain(flat, f"{at} works on an input of axes {self.axes}; it must be flattened first")
-        first = kind == "Add" or node.input[0] == value
-        _chain(first, f"{at} must have what is computed before it as its first input")
-        number = {"MatMul": 1, "Add": 1, "Reshape": 1, "BatchNormalization": 4}.get(kind)
-        number = max(1, min(len(names), 2)) if kind == "Gemm" else number
-        right = number in (None, len(names))
-        _chain(right, f"{at} has {len(names)} inputs beside the value before it; it takes {number}")
-        # The mask of a Dropout may be named; who uses it is a node beside the chain.
-        one = kind == "Dropout" or len([name for name in node.output if name]) == 1
-        require(one, f"{at} has several outputs; only the first can be read")
-        training = bool(attributes.get("training_mode"))
-        match kind:
-            case "Gemm":
-                self._gemm(title, at, names, attributes)
-            case "MatMul":
-                weight = self.constants.matrix(at, names[0]).T.contiguous()
-                inner = self.constants.transposed.get(names[0])
-                stored = None if inner is None else (inner, None)
-                self.steps.append(Affine(title, weight, None, stored, squares(weight)))
-            case "Add":
-                self._add(title, at, names[0])
-            case "Relu" | "LeakyRelu":
-                self.steps.append(Activation(title, float(attributes.get("alpha", 0.0))))
-            case "BatchNormalization":
-                gamma, beta, mean, variance = map(self.constants.parameter, names)
-                eps = float(attributes["epsilon"])
-                self.steps.append(batch_norm(title, mean, variance, gamma, beta, eps))
-            case "Dropout" if len(node.input) > 2 and node.input[2]:
-                mode = self.constants.arrays.get(node.input[2])
-                training = mode is None or bool(mode.any())
-            case "Flatten":
-                axis = attributes["axis"]
-                _chain(axis == 1, f"{at} flattens from axis {axis}; it must be 1")
-                self._flattened(title)
-            case "Reshape":
-                self._reshape(title, at, names[0])
-        require(not training, f"{at} is in training mode; export the network in eval mode")
-
-    def _gemm(self, title: str, at: str, names: list[str], attributes: dict[str, Any]) -> None:
-        """α·x·B + β·C, with B transposed if `transB` is set."""
-        require(not attributes["transA"], f"{at} transposes the data; a point must be a row")
-        matrix = self.constants.matrix(at, names[0])
-        bias = self.constants.row(at, names[1]) if len(names) == 2 else None
-        alpha, beta = float(attributes["alpha"]), float(attributes["beta"])
-        plain = alpha == 1 and (beta == 1 or bias is None)
-        if not plain:
-            self.notes.append(
-                f"{at}: its factors {alpha:g} and {beta:g} are part of the parameters"
-            )
-        weight = alpha * (matrix if attributes["transB"] else matrix.T.contiguous())
-        as_stored = plain and attributes["transB"] and names[0] not in self.constants.transposed
-        pair = (names[0], names[1] if bias is not None else None) if as_stored else None
-        shift = None if bias is None else beta * bias
-        self.steps.append(Affine(title, weight, shift, pair, squares(matrix, bias)))
-
-    def _add(self, title: str, at: str, constant: str) -> None:
-        """A bias, if there is a matrix directly before without one; else a shift."""
-        bias = self.constants.row(at, constant)
-        last = self.steps[-1] if self.steps else None
-        if isinstance(last, Affine) and last.bias is None and len(bias) == len(last.weight):
-            names = None if last.parameters is None else (last.parameters[0], constant)
-            stored = last.stored + squares(bias)
-            self.steps[-1] = Affine(last.name, last.weight, bias, names, stored)
-        else:
-            shift = Diagonal(title, torch.ones_like(bias), bias, squares(bias), "the shift")
-            self.steps.append(shift)
-
-    def _flattened(self, title: str) -> None:
-        if not self.flat or self.axes is None:
-            self.notes.append(f"points are flattened to vectors, as {label(title)} does")
-        self.flat = True
-
-    def _reshape(self, title: str, at: str, name: str) -> None:
-        """Reshape to (batch, n), if n is what one point has."""
-        _chain(name in self.constants.arrays, f"{at} reshapes to sizes that are computed")
-        sizes = [int(size) for size in self.constants.arrays[name].flat]
-        maps = [step for step in self.steps if not isinstance(step, Activation)]
-        width: int | None = None
-        if maps:
-            width = maps[-1].sizes[1]
-        elif self.axes is not None and None not in self.axes[1:]:
-            width = prod(size for size in self.axes[1:] if size is not None)
-        _chain(
-            sizes in ([0, -1], [0, width], [-1, width]),
-            f"{at} reshapes to {tuple(sizes)}; it must be (batch, {width or 'n'})",
+    first: ModelError | None = None
+    for shape in shapes:
+        try:
+            with torch.no_grad():
+                found = module(torch.zeros(1, *shape, dtype=torch.float64))
+        except ModelError as error:
+            first = first or error
+            continue
+        sizes = tuple(found.shape)
+        require(
+            sizes[:1] == (1,), f"of one point it makes an output of shape {sizes}; the first is 1"
         )
-        self._flattened(title)
+        return shape
+    assert first is not None
+    raise first
 
 
-def _at(node: Any) -> str:
-    name = node.name or (node.output[0] if node.output else "")
-    domain = f"{node.domain}." if node.domain else ""
-    return f"the node {label(name)} ({label(domain + node.op_type).strip(chr(39))})"
+def _array(name: str, tensor: Any) -> np.ndarray:
+    """An array whose numbers are in the file."""
+    from onnx import TensorProto, numpy_helper
+
+    inside = tensor.data_location != TensorProto.EXTERNAL and not tensor.external_data
+    require(inside, f"{label(name)} has its numbers in another file; save all data in one")
+    check_size(label(name), tuple(tensor.dims))
+    with parsing(label(name), f"an array of the shape {tuple(tensor.dims)}"):
+        return np.asarray(numpy_helper.to_array(tensor))
 
 
-def _attributes(node: Any) -> dict[str, Any]:
-    """The attributes of a node, with the values of those that are not given."""
+def _node(proto: Any) -> Node:
     from onnx.helper import get_attribute_value
 
-    given = {attribute.name: get_attribute_value(attribute) for attribute in node.attribute}
-    return _OPERATORS[node.op_type] | given
+    name = proto.name or (proto.output[0] if proto.output else "")
+    domain = "" if proto.domain in ("", "ai.onnx") else f"{proto.domain}."
+    kind = f"{domain}{proto.op_type}"
+    return Node(
+        kind,
+        name,
+        f"the node {label(name)} ({label(kind).strip(chr(39))})",
+        tuple(proto.input),
+        tuple(proto.output),
+        {one.name: get_attribute_value(one) for one in proto.attribute},
+    )
 
 
-def _axes(value: Any) -> list[int | None] | None:
+def _needed(nodes: list[Node], output: str) -> list[Node]:
+    """The nodes that the output depends on, in their order."""
+    wanted, kept = {output}, []
+    for node in reversed(nodes):
+        if wanted & set(node.outputs):
+            wanted |= set(node.inputs)
+            kept.append(node)
+    return kept[::-1]
+
+
+def _check(node: Node) -> None:
+    """Check that a node is known, with all its attributes.
+
+    Raises:
+        ModelError: it is not.
+    """
+    require(
+        node.kind in OPERATORS or node.kind in FOLDED or node.kind == "Shape",
+        f"{node.at} is not known; write the network without it, or audit the module in Python",
+    )
+    for name in node.attributes:
+        known = name in ATTRIBUTES.get(node.kind, ())
+        require(known, f"{node.at} has the attribute {label(name)}, which is not known")
+
+
+def _constant(node: Any) -> np.ndarray:
+    """The value of a node that is a constant.
+
+    Raises:
+        ModelError: it is a text, sparse, or in another file.
+    """
+    from onnx.helper import get_attribute_value
+
+    for one in node.attribute:
+        value = get_attribute_value(one)
+        if one.name in ("value_float", "value_floats"):
+            return np.asarray(value, dtype=np.float32)
+        if one.name in ("value_int", "value_ints"):
+            return np.asarray(value, dtype=np.int64)
+        if one.name == "value":
+            return _array(node.output[0], value)
+    raise ModelError(f"{_node(node).at} has no tensor as its value; others are not read")
+
+
+def _axes(value: Any) -> list[int | None]:
     """The sizes of the axes that the model declares for its input; None where it says nothing."""
     kind = value.type.tensor_type
-    if not kind.HasField("shape"):
-        return None
     return [axis.dim_value if axis.HasField("dim_value") else None for axis in kind.shape.dim]
+
+
+def _shapes(
+    axes: list[int | None], given: tuple[int, ...] | None, constants: Mapping[str, np.ndarray]
+) -> list[tuple[int, ...]]:
+    """The shapes that a point may have: as the model declares it, or as the data have it.
+
+    If neither says it, it is a row of as many numbers as some matrix takes.
+
+    Raises:
+        ModelError: they differ, or nothing is known.
+    """
+    declared = tuple(axes[1:])
+    known = tuple(size for size in declared if size is not None)
+    if declared and len(known) == len(declared):
+        require(
+            given is None or prod(given) == prod(known),
+            f"the data have points of shape {given}; the network takes points of shape {declared}",
+        )
+        return [known]
+    if given is not None:
+        return [given]
+    sizes = chain.from_iterable(a.shape for a in constants.values() if a.ndim == 2)
+    found: list[tuple[int, ...]] = []
+    found += [(size,) for size in dict.fromkeys(sizes)][:MOST_TRIED]
+    require(
+        found and len(declared) < 2,
+        f"the model does not declare the sizes of a point (its axes are {axes}), so data are "
+        "needed to read it",
+    )
+    return found

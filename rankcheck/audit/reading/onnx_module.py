@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import fx, nn
 
 from rankcheck.audit.graph.tracer import line_of
 from rankcheck.audit.model import ModelError
-from rankcheck.audit.reading.arrays import check_finite, dense
+from rankcheck.audit.reading.arrays import dense, parameter
 from rankcheck.audit.reading.onnx_constants import FOLDED, Node
 from rankcheck.audit.reading.opening import label, parsing, require
 
@@ -59,6 +59,7 @@ class OnnxModule(nn.Module):
         self._nodes, self._constants, self._ends = tuple(nodes), dict(constants), ends
         self._operators, self.batch, self.opset = operators, batch, opset
         self.trained = set(trained)
+        self.arrays = tuple(constants.values())
         self._homes: dict[tuple[str, bool], tuple[str, str]] = {}
 
     def forward(self, point: Any) -> Any:
@@ -67,6 +68,8 @@ class OnnxModule(nn.Module):
         for node in self._nodes:
             found = self._compute(node, values)
             several = found if isinstance(found, tuple) else (found,)
+            if isinstance(found, fx.Proxy):
+                _name(found.node, node.name)
             for name, value in zip(node.outputs, several, strict=False):
                 if name:
                     values[name] = value
@@ -118,12 +121,13 @@ class OnnxModule(nn.Module):
         """
         key = name, transposed
         if key not in self._homes:
-            numbers = dense(label(name), array.T if transposed else array, integers=True, half=True)
-            trained = trained and array.dtype.kind == "f"
+            given = array.T if transposed else array
             if trained:
-                check_finite(label(name), numbers)
-            if array.dtype.kind in "biu":
-                numbers = numbers.to(torch.bool if array.dtype.kind == "b" else torch.int64)
+                numbers = parameter(label(name), given)
+            else:
+                numbers = dense(label(name), given, integers=True, half=True)
+                if array.dtype.kind in "biu":
+                    numbers = numbers.to(torch.bool if array.dtype.kind == "b" else torch.int64)
             *places, last = self._free(title).split(".")
             home: nn.Module = self
             for place in places:
@@ -216,8 +220,8 @@ class Operands:
         if isinstance(value, np.ndarray) and value.ndim == 0:
             return float(value)
         trained = self.node.inputs[place] in self._module.trained
-        finite = isinstance(value, np.ndarray) and bool(np.isfinite(value).all())
-        return self._stored(place, trained and finite)  # a mask has infinite entries
+        mask = isinstance(value, np.ndarray) and bool(np.isneginf(value).any())
+        return self._stored(place, trained and not mask)
 
     def weight(self, place: int, *, transposed: bool = False) -> Any:
         """A parameter; None if it is left out. It may be computed, too.
@@ -237,11 +241,11 @@ class Operands:
         if not isinstance(value, np.ndarray):
             return value
         name = self.node.inputs[place]
-        title = name
+        title = f"{name}.T" if transposed else name
         if name.startswith("onnx::") and trained:  # exporters call so what they transposed
             path = _path(self.node.name)
             part = "bias" if value.ndim == 1 else "weight"
-            title = f"{path}.{part}" if path else name
+            title = f"{path}.{part}" if path else title
         return self._module.stored(name, value, title, trained, transposed)
 
     def batch(self) -> int | None:
@@ -260,6 +264,15 @@ class Operands:
         """Call a function as one of the place where a parameter lives, after which it is named."""
         home = self._module.place(self.node.inputs[place]) if self.is_constant(place) else None
         return function(*args, **options) if home is None else home(function, *args, **options)
+
+
+def _name(recorded: fx.Node, name: str) -> None:
+    """Name what was recorded after a node of ONNX."""
+    path = _path(name)
+    if path:
+        recorded.meta["path"] = recorded.meta.get("path") or path
+    elif name and recorded.op != "placeholder":
+        recorded._rename(name)
 
 
 def _path(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn import functional
 
@@ -15,6 +16,9 @@ from rankcheck.audit.reading.onnx_module import Operands, Operator
 from rankcheck.audit.reading.opening import require
 
 __all__ = ["ATTRIBUTES", "OPERATORS"]
+
+#: That of norms where none is given, in single precision.
+EPS = float(np.float32(1e-5))
 
 
 def _binary(function: Callable[[Any, Any], Any]) -> Operator:
@@ -49,16 +53,21 @@ def _matmul(x: Operands) -> Any:
 
 
 def _gemm(x: Operands) -> Any:
-    factors = x.attribute("alpha", 1.0), x.attribute("beta", 1.0)
-    plain = factors[0] == 1 and (factors[1] == 1 or not x.has(2)) and not x.attribute("transA", 0)
-    require(plain, f"{x.node.at} has factors, or transposes the data; the form x·W + b is read")
+    """α·x·B + β·C, with B transposed if `transB` is set; what is scaled is no parameter."""
     fixed = x.is_constant(1) and not x.is_constant(0) and x.constant(1).ndim == 2
     require(fixed, f"{x.node.at} does not multiply points by a constant matrix")
+    require(not x.attribute("transA", 0), f"{x.node.at} transposes the data; a point is a row")
+    alpha, beta = float(x.attribute("alpha", 1.0)), float(x.attribute("beta", 1.0))
     weight = x.weight(1, transposed=not x.attribute("transB", 0))
-    bias = x.weight(2)
-    if bias is not None and x.is_constant(2) and x.constant(2).ndim != 1:
-        return x.call(1, functional.linear, x(0), weight) + bias
-    return x.call(1, functional.linear, x(0), weight, bias)
+    row = x.has(2) and x.is_constant(2) and x.constant(2).ndim == 1
+    if alpha == 1 and (beta == 1 or not x.has(2)) and (row or not x.has(2)):
+        return x.call(1, functional.linear, x(0), weight, x.weight(2))
+    value = x.call(1, functional.linear, x(0), weight)
+    if not x.has(2) or beta == 0:
+        return value * alpha
+    value = value if alpha == beta else value * (alpha / beta)
+    value = value + x(2)
+    return value if beta == 1 else value * beta
 
 
 def _windows(x: Operands, axes: int) -> tuple[list[int], list[int], list[int]]:
@@ -127,7 +136,7 @@ def _reduced(x: Operands, function: Callable[..., Any]) -> Any:
 def _batch_norm(x: Operands) -> Any:
     training = bool(x.attribute("training_mode", 0))
     require(not training, f"{x.node.at} is in training mode; export the network in eval mode")
-    eps = float(x.attribute("epsilon", 1e-5))
+    eps = float(x.attribute("epsilon", EPS))
     return x.call(
         1, functional.batch_norm, x(0), x.statistic(3), x.statistic(4), x.weight(1), x.weight(2),
         False, 0.0, eps,
@@ -139,12 +148,12 @@ def _layer_norm(x: Operands) -> Any:
     shape = x(0).shape
     sizes = list(shape[axis:])
     require(axis % len(shape), f"{x.node.at} goes over all axes, that of the points among them")
-    eps = float(x.attribute("epsilon", 1e-5))
+    eps = float(x.attribute("epsilon", EPS))
     return x.call(1, functional.layer_norm, x(0), sizes, x.weight(1), x.weight(2), eps)
 
 
 def _group_norm(x: Operands) -> Any:
-    eps, groups = float(x.attribute("epsilon", 1e-5)), int(x.attribute("num_groups"))
+    eps, groups = float(x.attribute("epsilon", EPS)), int(x.attribute("num_groups"))
     return x.call(1, functional.group_norm, x(0), groups, x.weight(1), x.weight(2), eps)
 
 
@@ -288,7 +297,7 @@ OPERATORS: dict[str, Operator] = {
     "LayerNormalization": _layer_norm,
     "GroupNormalization": _group_norm,
     "Relu": _unary(torch.relu),
-    "LeakyRelu": _unary(functional.leaky_relu, negative_slope=("alpha", 0.01)),
+    "LeakyRelu": _unary(functional.leaky_relu, negative_slope=("alpha", float(np.float32(0.01)))),
     "Tanh": _unary(torch.tanh),
     "Sigmoid": _unary(torch.sigmoid),
     "Gelu": _gelu,
