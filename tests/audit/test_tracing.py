@@ -79,6 +79,12 @@ def in_place(self, x):
     return self.b(h)
 
 
+def layer_in_place(self, x):
+    h = self.a(x)
+    self.act(h)
+    return self.b(h)
+
+
 def on_the_input(self, x):
     x.mul_(3)
     return self.b(torch.relu_(self.a(x)))
@@ -94,10 +100,19 @@ def with_sizes(self, x):
     return x
 
 
+class InPlace(Two):
+    """With a layer that changes what it gets."""
+
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU(inplace=True)
+
+
 CHAINS = {
     "function": (forward(lambda m, x: m.b(functional.relu(m.a(x)))), (4,), 0.0),
     "leaky": (forward(lambda m, x: m.b(functional.leaky_relu(m.a(x), 0.2))), (4,), 0.2),
     "in place": (forward(in_place), (4,), 0.0),
+    "layer in place": (forward(layer_in_place, InPlace), (4,), 0.0),
     "input in place": (forward(on_the_input), (4,), 0.0),
     "sizes": (forward(with_sizes), (2, 2), 0.0),
     "casts": (forward(lambda m, x: m.b(m.act(m.a(x.float())).to(torch.float32))), (4,), 0.0),
@@ -187,6 +202,18 @@ def test_what_follows_an_activation_that_is_not_homogeneous():
     with pytest.raises(ModelError, match="ends with the activation 'act'"):
         model_of(relu)
     assert isinstance(model_of(relu, theorems=False), Graph)
+
+
+def test_a_shortcut_from_what_a_layer_changed_in_place_is_that_of_the_new_tensor():
+    """Of x + b(a(relu_(x))), the x is relu(x)."""
+    module = forward(lambda m, x: x + m.b(m.a(m.act(x))), InPlace)
+    graph = model_of(module)
+    x = normal(7, 4)
+    expected = module(x.clone()).detach()
+    torch.testing.assert_close(graph(x), expected, rtol=1e-12, atol=1e-12)
+    plain = x + module.b(module.a(x.clamp(min=0))).detach()
+    assert not torch.allclose(expected, plain)
+    assert module.act.inplace
 
 
 def test_slopes_that_are_said_must_agree_in_graphs():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor, fx
+from torch import Tensor, fx, nn
 from torch.nn import functional
 
 from rankcheck.audit.model import ModelError
@@ -22,13 +22,14 @@ _TRANSPOSES = ("t", "transpose", "permute", "swapaxes", "swapdims")
 _Value = Callable[[fx.Node], Any]
 
 
-def rewrite(graph: fx.Graph, value: _Value) -> None:
+def rewrite(graph: fx.Graph, module: nn.Module, value: _Value) -> None:
     """Rewrite a trace in place; the function that it computes stays.
 
     Copies and what nothing depends on are left out, operations that change a tensor in place become
     others that make a new one, `squeeze()` keeps the first axis, and x Wᵀ is a linear layer.
 
     Args:
+        module: that was traced; its layers no longer change tensors in place.
         value: what a node computed in the trace, with its memory.
 
     Raises:
@@ -36,9 +37,12 @@ def rewrite(graph: fx.Graph, value: _Value) -> None:
     """
     nodes = list(graph.nodes)
     for place, node in enumerate(nodes):
+        if node.op == "call_module" and _inplace(module.get_submodule(str(node.target))):
+            _replace(graph, node, nodes[:place], value)
         if node.op in ("call_function", "call_method") and node.args:
             if _in_place(node):
-                _renew(graph, node, nodes[:place], value)
+                _without(node)
+                _replace(graph, node, nodes[:place], value)
             if node.target in ("squeeze", torch.squeeze):
                 _squeeze(node, value)
             elif node.target in (operator.matmul, torch.matmul, "matmul"):
@@ -50,9 +54,17 @@ def rewrite(graph: fx.Graph, value: _Value) -> None:
             node.replace_all_uses_with(first)
         if node.op == "call_method" and node.target == "view":
             node.target = "reshape"  # which asks for no order in memory
+    for one in module.modules():
+        if _inplace(one):
+            vars(one)["inplace"] = False
     for node in reversed(nodes):
         if node.op not in ("placeholder", "output") and not node.users:
             graph.erase_node(node)
+
+
+def _inplace(module: nn.Module) -> bool:
+    """Whether a layer changes its argument."""
+    return vars(module).get("inplace") is True
 
 
 def _in_place(node: fx.Node) -> bool:
@@ -75,15 +87,11 @@ _AUGMENTED: Mapping[Any, Any] = {
 }
 
 
-def _renew(graph: fx.Graph, node: fx.Node, before: list[fx.Node], value: _Value) -> None:
-    """Make an operation that changes a tensor in place one that makes a new tensor.
-
-    Later uses of the old tensor become uses of the new one.
-    """
+def _replace(graph: fx.Graph, node: fx.Node, before: list[fx.Node], value: _Value) -> None:
+    """Later uses of a tensor that an operation changes become uses of what it makes."""
     old = value(node)
     if not isinstance(old, Tensor):
         raise ModelError(f"the operation {node.name!r} changes several tensors in place")
-    _without(node)
     later = _later(graph, node)
     for one in before:
         seen = value(one) if one.op != "output" else None

@@ -39,8 +39,6 @@ def in_double(module: nn.Module) -> nn.Module:
             f"the module {type(module).__name__} cannot be copied: {line_of(error)}"
         ) from error
     for one in module.modules():
-        if "inplace" in vars(one):
-            vars(one)["inplace"] = False
         for name, value in vars(one).items():
             if type(value) is Tensor and value.is_floating_point():
                 vars(one)[name] = value.detach().to(device="cpu", dtype=torch.float64)
@@ -94,7 +92,7 @@ def trace(module: nn.Module, shape: tuple[int, ...]) -> fx.GraphModule:
         kind = type(output).__name__.removeprefix("immutable_")
         kind = "several tensors" if isinstance(output, fx.Node) else f"a {kind}"
         raise ModelError(f"the forward of {name} returns {kind}; it must return one tensor")
-    rewrite(graph, tracer.value)
+    rewrite(graph, module, tracer.value)
     graph._tracer_cls = None  # by which copies would be made; it needs the shape
     try:
         traced = fx.GraphModule(module, graph)
