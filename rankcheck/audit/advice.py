@@ -128,7 +128,8 @@ def _straight(audit: Audit) -> list[str]:
     if len(straight) == len(hidden):
         return [
             "No hidden neuron has both signs on the data, so there the network is a single affine "
-            "map: the nonlinearity is not used. `--prune FILE` writes a smaller network."
+            "map: the nonlinearity is not used. `--prune FILE` joins its layers where that is "
+            "smaller."
         ]
     numbers = runs([i for i, _ in straight])
     one = len(straight) == 1
