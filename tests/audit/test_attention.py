@@ -10,6 +10,7 @@ from torch import nn
 from torch.func import jacfwd, jacrev
 from torch.nn import functional
 
+from rankcheck.audit import audit
 from rankcheck.audit.graph.blocks import blocks
 from rankcheck.audit.graph.tracing import graph_of
 from rankcheck.audit.model import ModelError
@@ -110,6 +111,7 @@ def encoder(layers=1, **options):
 
 
 LATER = torch.ones(TOKENS, TOKENS, dtype=torch.bool).triu(1)
+PER_HEAD = "a mask for each head"  # of torch it takes one point at a time
 MODULES = {
     "plain": lambda: SelfAttention(),
     "weights": lambda: SelfAttention(weights=True),
@@ -118,7 +120,7 @@ MODULES = {
     "mask and weights": lambda: SelfAttention(LATER, weights=True),
     "mask of numbers": lambda: SelfAttention(normal(TOKENS, TOKENS)),
     "causal": lambda: SelfAttention(LATER, causal=True),
-    "a mask for each head": lambda: SelfAttention(normal(HEADS, TOKENS, TOKENS)),
+    PER_HEAD: lambda: SelfAttention(normal(HEADS, TOKENS, TOKENS)),
     "dropout": lambda: SelfAttention(dropout=0.5),
     "SwiGLU": Gated,
     "by hand": ByHand,
@@ -142,6 +144,28 @@ def test_the_graph_computes_what_the_module_does(name):
         expected = torch.stack([module(x[None]).flatten() for x in X])
     torch.testing.assert_close(graph(X.flatten(1)), expected)
     assert set(graph.parameters) == {name for name, _ in module.named_parameters()}
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name != PER_HEAD])
+def test_each_is_audited(name):
+    module = drawn(MODULES[name]())
+    X = normal(3, TOKENS, SIZE, seed=9)
+    found = audit(module, X, theorems=False)
+    spectra = []
+    for x in X:
+        J = torch.autograd.functional.jacobian(lambda x: module(x[None]).flatten(), x)
+        spectra.append(torch.linalg.svdvals(J.flatten(1)))
+    largest = sorted(float(s[0]) for s in spectra)
+    assert found.data is not None
+    assert found.data.singular_values[0].most == pytest.approx(largest[-1], rel=1e-9)
+    assert found.model.cost == pytest.approx(
+        sum(float(p.square().sum()) for p in parameters(module))
+    )
+    assert found.balanced.change is None or found.balanced.change < 1e-9
+
+
+def parameters(module):
+    return [p.detach() for p in module.parameters()]
 
 
 def test_the_maps_of_attention():

@@ -85,5 +85,7 @@ def _keeps(graph: Graph, node: fx.Node, before: fx.Node) -> bool:
     layer = graph.layers.get(node.name)
     if layer is None or not layer.affine or len(node.all_input_nodes) != 1:
         return False
+    if node.name not in graph.shapes:  # several tensors
+        return False
     same = math.prod(graph.shapes[node.name]) == math.prod(graph.shapes[before.name])
     return same and (layer.title in ("nothing", "batch norm"))
