@@ -20,6 +20,7 @@ from torch import nn
 
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.model import ModelError
+from rankcheck.audit.outputs import outputs_of
 from rankcheck.audit.reading import data_of, model_of, read_data, read_model
 
 from .cases import cases, refused
@@ -156,6 +157,19 @@ def test_another_format_under_the_name(folder, name):
 @cases(60, data=st.data())
 def test_a_torn_file(folder, name, data):
     check_file(folder / name, data.draw(torn(content(name)) | WHOLE_TEXTS))
+
+
+@pytest.mark.parametrize("name", DATA)
+@cases(20, data=st.data())
+def test_torn_outputs(folder, name, data):
+    """Numbers of finite value, or one line."""
+    path = folder / name
+    path.write_bytes(data.draw(torn(content(name)) | WHOLE_TEXTS))
+    found = []
+    message = refused((ModelError,), lambda: found.append(outputs_of(path).values))
+    assert bool(message) != bool(found)
+    assert "\n" not in message
+    assert all(bool(torch.isfinite(one).all()) and one.ndim for one in found)
 
 
 @cases(60, data=st.data())

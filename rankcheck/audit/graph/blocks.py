@@ -134,5 +134,5 @@ def _ends(part: Graph) -> str:
 
 def _names(part: Graph) -> list[str]:
     """Of the layers with weights; of all if there are none."""
-    names = [layer.name for layer in part.layers.values() if layer.maps]
+    names = [one.name for layer in part.layers.values() for one in layer.maps]
     return names or [layer.name for layer in part.layers.values()]
