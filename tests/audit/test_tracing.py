@@ -299,6 +299,11 @@ REFUSED = {
     "set": (sets, None, "changes a part of a tensor in place"),
     "constant": (lambda m, x: m.b(torch.ones(1, 6).double()), None, "does not depend on its input"),
     "error": (fails, None, "cannot be traced: KeyError"),
+    "floor": (
+        lambda m, x: m.b(torch.div(m.a(x), 2, rounding_mode="floor")),
+        None,
+        r"'div' \(div\), .* not known",
+    ),
     "unknown": (lambda m, x: m.b(torch.sort(m.a(x))[0]), None, r"'sort' \(sort\), .* not known"),
 }
 
