@@ -206,10 +206,12 @@ def test_derivatives_in_both_directions():
     torch.testing.assert_close(there, back)
 
 
-def test_a_graph_travels():
-    graph = graph_of(drawn(SelfAttention(LATER)), (TOKENS, SIZE), "torch module")
-    X = normal(2, TOKENS * SIZE)
-    assert torch.equal(pickle.loads(pickle.dumps(graph))(X), graph(X))
+@pytest.mark.parametrize("name", MODULES)
+def test_a_graph_and_its_blocks_travel(name):
+    graph = graph_of(drawn(MODULES[name]()), (TOKENS, SIZE), "torch module")
+    for part in (graph, *(block.graph for block in blocks(graph))):
+        X = normal(2, part.widths[0])
+        assert torch.equal(pickle.loads(pickle.dumps(part))(X), part(X))
 
 
 def test_blocks_and_rows():

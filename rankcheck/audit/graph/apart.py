@@ -40,6 +40,7 @@ def use_plain(traced: torch.fx.GraphModule) -> None:
     for node in traced.graph.nodes:
         if node.target is functional.scaled_dot_product_attention:
             node.target = attend
+            node.meta["is_wrapped"] = True  # one operation in copies, too
     traced.graph.eliminate_dead_code()
     traced.recompile()
 

@@ -94,6 +94,8 @@ def trace(module: nn.Module, shape: tuple[int, ...]) -> fx.GraphModule:
         raise ModelError(f"the forward of {name} returns {kind}; it must return one tensor")
     rewrite(graph, module, tracer.value)
     graph._tracer_cls = None  # by which copies would be made; it needs the shape
+    for node in graph.nodes:
+        node.type = None  # an annotation, perhaps as a text, which could not be pickled
     try:
         traced = fx.GraphModule(module, graph)
     except SyntaxError as error:  # torch.fx writes code with all names
