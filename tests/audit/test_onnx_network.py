@@ -352,6 +352,8 @@ def test_operators_compute_what_the_reference_evaluator_computes(tmp_path, name)
 
 
 RELU = node("Relu", "x", "r")
+#: Each has twice as many numbers as the one before.
+DOUBLED = [node("Concat", f"v{i} v{i}", f"v{i + 1}", axis=-1) for i in range(40)]
 REFUSED = [
     ([RELU, node("Loop", "r", "y")], {}, r"the node 'y' \(Loop\) is not known; write the network"),
     ([RELU, node("Relu", "r", "y", domain="mine")], {}, r"\(mine.Relu\) is not known"),
@@ -370,6 +372,8 @@ REFUSED = [
     ([node("ConstantOfShape", "huge", "c"), node("Add", "x c", "y")], {}, "at most"),
     ([node("Range", "second far two", "c"), node("Sub", "x c", "y")], {}, "at most"),
     ([node("Gather", "x many", "p"), node("Sub", "x p", "y")], {}, "takes parts in 2 axes"),
+    ([*DOUBLED, node("Add", "x v40", "y")], {}, r"\(Concat\) has the shape .* at most"),
+    ([node("Mul", "x x", "v0"), *DOUBLED, node("Tanh", "v40", "y")], {}, "the shape .* at most"),
     ([node("MatMul", "W x", "y")], {"axes": (6, 6)}, "a constant by points; the other order"),
     ([node("Gemm", "x x", "y")], {}, "does not multiply points by a constant matrix"),
 ]  # fmt: skip
@@ -384,6 +388,7 @@ def test_what_is_not_understood_is_refused_by_the_name_of_the_node(tmp_path, nod
         "huge": np.array([1 << 40]),
         "far": np.array(1 << 50),
         "many": np.zeros((2, 2), dtype=np.int64),
+        **({} if nodes[0].output[0] == "v0" else {"v0": np.ones(6)}),
     }
     path, _ = written(tmp_path / "m.onnx", nodes, constants={**CONSTANTS, **odd}, **more)
     with pytest.raises(ModelError, match=match) as caught:

@@ -153,7 +153,14 @@ def _plain(function: Callable[..., Any]) -> Callable[[Node, Arrays], Any]:
     return compute
 
 
+def _gathered(node: Node, arrays: Arrays) -> Any:
+    axis = int(node.attributes.get("axis", 0))
+    check_size(node.at, (max(1, arrays[1].size), max(1, arrays[0].size // arrays[0].shape[axis])))
+    return np.take(arrays[0], arrays[1], axis=axis)
+
+
 def _concatenated(node: Node, arrays: Arrays) -> Any:
+    check_size(node.at, (max(1, sum(one.size for one in arrays)),))
     return np.concatenate(arrays, axis=int(node.attributes["axis"]))
 
 
@@ -164,9 +171,7 @@ FOLDED: dict[str, Callable[[Node, Arrays], Any]] = {
     "Reshape": _reshape,
     "Unsqueeze": _unsqueeze,
     "Squeeze": lambda node, arrays: np.squeeze(arrays[0], _axes(node, arrays)),
-    "Gather": lambda node, arrays: np.take(
-        arrays[0], arrays[1], axis=int(node.attributes.get("axis", 0))
-    ),
+    "Gather": _gathered,
     "Concat": _concatenated,
     "Slice": _slice,
     "Cast": _cast,

@@ -83,7 +83,7 @@ def _layer_norm(graph: _Graph, values: Values, node: Node) -> Node | None:
     eps = graph.constants.get(values["eps"])
     if eps is None or eps.size != 1 or any(graph.axes(values[name]) is None for name in parts):
         return None
-    means = [one for one in _above(node, graph) if one.kind == "ReduceMean"]
+    means = [one for one in _made_of(node, graph, values["x"]) if one.kind == "ReduceMean"]
     axes = {tuple(sorted(one.attributes.get("axes", ()))) for one in means}
     if len(axes) != 1:
         return None
@@ -96,12 +96,10 @@ def _layer_norm(graph: _Graph, values: Values, node: Node) -> Node | None:
     return replace(node, kind="LayerNormalization", inputs=inputs, attributes=attributes)
 
 
-def _above(node: Node, graph: _Graph, depth: int = 7) -> list[Node]:
-    """What a node is made of, up to so many steps ahead of it."""
-    before = [graph.made[name] for name in node.inputs if name in graph.made]
-    if depth == 0:
-        return [node]
-    return [node, *(one for each in before for one in _above(each, graph, depth - 1))]
+def _made_of(node: Node, graph: _Graph, end: str) -> list[Node]:
+    """The node and those that it is made of, down to a value."""
+    before = [graph.made[name] for name in node.inputs if name in graph.made and name != end]
+    return [node, *(one for each in before for one in _made_of(each, graph, end))]
 
 
 _FORMS: tuple[tuple[Form, Callable[[_Graph, Values, Node], Node | None]], ...] = (
