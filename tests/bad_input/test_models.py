@@ -120,7 +120,8 @@ def a_network(model):
 
 
 def points(array):
-    assert (array.dtype, array.ndim) == (torch.float64, 2)
+    assert array.dtype == torch.float64
+    assert array.ndim >= 2
     assert array.numel() > 0
     assert bool(torch.isfinite(array).all())
     assert len(array) == 1 or bool((array != array[0]).any())
