@@ -1,12 +1,12 @@
 """Audit a trained network: what the theory of representation cost and rank says about it.
 
-MODEL is a chain of affine maps with one homogeneous activation between them (ReLU, leaky ReLU,
-identity): a state dict in a .safetensors or .pt file, or a graph in an .onnx file; batch
-normalisation after an affine map is folded into it. The data are the points at which Jacobians and
-kernels are taken: a row for each, in an .npy, .npz, .csv or .safetensors file. Without data, only
-what the weights alone say is measured.
+MODEL is a state dict in a .safetensors or .pt file, read as a chain of affine maps with one
+homogeneous activation between them (ReLU, leaky ReLU, identity), or a graph in an .onnx file, which
+is measured block by block if it is no chain; batch normalisation after an affine map of a chain is
+folded into it. The data are the points at which Jacobians and kernels are taken: a row for each, in
+an .npy, .npz, .csv or .safetensors file. Without data, only what the weights alone say is measured.
 
-Theorems whose hypotheses the network meets are evaluated on it. They are proved, so one that fails
+Theorems whose hypotheses a chain meets are evaluated on it. They are proved, so one that fails
 shows a file that was misread, or a bug of rankcheck.
 
 Parameters do not tell the activations between the layers. Name them with --slope (0 is ReLU), or

@@ -147,7 +147,7 @@ def test_what_is_not_fitted_is_refused():
 
 
 def test_a_subclass_that_predicts_something_else_is_refused():
-    class Other(networks.MLPRegressor):
+    class Other(networks.MLPRegressor):  # type: ignore[name-defined]
         def predict(self, X):
             return -super().predict(X)
 
