@@ -8,7 +8,7 @@ of eight channels the signal needs one, and of kernels of 3 × 3 pixels the one 
 
     python examples/audit_convolution.py [--steps N] [--folder DIR]
 
-It takes some ten seconds of one core, and leaves in the folder
+It takes some fifteen seconds of one core, and leaves in the folder
 
     audit.html     the page; open it in a browser
     audit.json     the same as plain JSON

@@ -12,7 +12,7 @@ No theorem is about attention, GELU or layer norms, and the audit says so: all i
 
     python examples/audit_transformer.py [--steps N] [--folder DIR]
 
-It takes some fifteen seconds of one core, and leaves in the folder
+It takes some twenty seconds of one core, and leaves in the folder
 
     audit.html     the page; open it in a browser
     audit.json     the same as plain JSON
