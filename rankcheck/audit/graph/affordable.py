@@ -17,9 +17,10 @@ __all__ = ["LARGEST", "at_a_time", "evenly", "forward", "is_dense", "number_of_p
 #: A Jacobian with more entries is not built; its largest singular values are found by products.
 ENTRIES = 2**22
 #: So many of them.
-LARGEST = 24
-#: Products with a Jacobian and its transpose that this takes, about.
-PRODUCTS = 150
+LARGEST = 8
+#: Products with a Jacobian and its transpose that this takes, about: many of a residual block, whose
+#: singular values lie close together; and what each costs beside the evaluations.
+PRODUCTS, OVERHEAD = 1000, 2**24
 #: Operations for tr Θ(x, x) at one point; where it takes more it is not taken.
 TRACE = 2**36
 #: Of a decomposition of an m × n matrix, in units of max(m, n) min(m, n)².
@@ -61,7 +62,7 @@ def work(graph: Graph, whole: bool) -> int:
     if is_dense(graph):
         number = 3 * few * forward(graph) + DECOMPOSITION * many * few * few
     else:
-        number = 3 * PRODUCTS * forward(graph)
+        number = PRODUCTS * (6 * forward(graph) + OVERHEAD)
     if whole and traced(graph):
         parameters = sum(p.numel() for p in graph.parameters.values())
         number += graph.widths[1] * (3 * forward(graph) + 4 * parameters)

@@ -28,7 +28,7 @@ from rankcheck.audit.task import Task
 __all__ = ["audit_graph"]
 
 #: Operations for the Jacobians of the network, and so at how many points they are taken.
-WHOLE = 2**41
+WHOLE = 2**40
 
 
 def audit_graph(graph: Graph, task: Task) -> Audit:

@@ -25,7 +25,7 @@ __all__ = ["block_facts", "block_jobs"]
 #: Blocks are measured at so many of their inputs at most, at even distances,
 MOST = 128
 #: and in so many operations, all of them together, or each at one point.
-OPERATIONS = 2**39
+OPERATIONS = 2**38
 #: Of so many singular values the distribution is kept.
 SHOWN = 32
 

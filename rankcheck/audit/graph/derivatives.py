@@ -8,6 +8,7 @@ from torch.func import jacrev, jvp, vjp, vmap
 
 from rankcheck.audit.graph.graph import Graph
 from rankcheck.audit.graph.largest import largest_singular_values
+from rankcheck.audit.model import ModelError
 
 __all__ = ["jacobians", "kernel_top", "largest", "traces"]
 
@@ -59,7 +60,11 @@ def traces(graph: Graph, X: Tensor, chunk: int | None = None) -> Tensor:
 
 
 def largest(graph: Graph, x: Tensor, number: int) -> Tensor:
-    """The largest singular values of Jf(x) at one point x (n_0), by products alone."""
+    """The largest singular values of Jf(x) at one point x (n_0), by products alone.
+
+    Raises:
+        ModelError: if they are not found; they are too close together.
+    """
     pull = vjp(graph.at, x)[1]
 
     def apply(v: Tensor) -> Tensor:
@@ -70,7 +75,13 @@ def largest(graph: Graph, x: Tensor, number: int) -> Tensor:
         gradient: Tensor = pull(u.to(x.device))[0]
         return gradient.cpu()
 
-    return largest_singular_values(apply, transpose, graph.widths[0], number)
+    try:
+        return largest_singular_values(apply, transpose, graph.widths[0], number)
+    except ArithmeticError as error:
+        raise ModelError(
+            f"a Jacobian of {' × '.join(map(str, reversed(graph.widths)))} numbers is too large for "
+            f"its matrix, and of it {error}"
+        ) from error
 
 
 def kernel_top(graph: Graph, X: Tensor) -> float:
