@@ -58,7 +58,8 @@ def audit(
         outputs: what the model itself puts out at the points, (N, n_L), or the classes that it
             predicts, (N): a file or an array. The network as read is compared with them first.
         executor: where the points are measured: a number of worker processes, `dask://host:port`,
-            or a `distributed.Client`; by default in this process. It changes no number.
+            or a `distributed.Client`; by default in this process. It changes no number
+            beyond the last digits, and not these where `MKL_CBWR` was set before torch came.
         progress: called when a stage begins and as it goes on.
 
     Raises:
