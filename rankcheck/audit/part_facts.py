@@ -182,7 +182,7 @@ class BlockFacts:
 
     @property
     def rank_text(self) -> str:
-        """The rank that J has at most points: `8`, `8?` if it is not clear, or `≥ 24`."""
+        """The rank that J has at most points: `8`, `8?` if it is not clear, or `≥ 8`."""
         return _text(self.ranks, self.undecided, None if self.complete else self.singular_values)
 
     @property

@@ -360,7 +360,7 @@ class Audit(InNotebooks):
 
     @property
     def rank_text(self) -> str:
-        """The rank: `8`, `8?` if it is not clear, `≥ 24` if no other singular value was taken."""
+        """The rank: `8`, `8?` if it is not clear, `≥ 8` if no other singular value was taken."""
         data = self.data
         if data is not None and not data.complete and self.rank >= len(data.singular_values):
             return f"≥ {self.rank}"

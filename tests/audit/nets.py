@@ -1,6 +1,7 @@
 """Networks of the tests of audits."""
 
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import nn
@@ -49,7 +50,7 @@ class Two(nn.Module):
         self.a, self.b, self.act = nn.Linear(4, 6), nn.Linear(6, 4), nn.ReLU()
 
 
-def forward(function, base=Two, **buffers):
+def forward(function, base: Any = Two, **buffers):
     """A module with this forward."""
 
     class Own(base):

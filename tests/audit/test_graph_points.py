@@ -13,6 +13,7 @@ from torch.func import functional_call, jacrev, vmap
 
 from rankcheck.audit import audit
 from rankcheck.audit.graph import affordable, audited, block_facts, derivatives, points
+from rankcheck.audit.graph import largest as spectra_by_products
 from rankcheck.audit.graph.affordable import number_of_points, work
 from rankcheck.audit.graph.blocks import blocks
 from rankcheck.audit.graph.derivatives import jacobians
@@ -309,6 +310,7 @@ def test_the_largest_singular_values_by_products(monkeypatch):
     dense = audit(net, X, theorems=False)
     monkeypatch.setattr(affordable, "ENTRIES", 4)
     monkeypatch.setattr(points, "LARGEST", 2)
+    monkeypatch.setattr(affordable, "OVERHEAD", 0)  # so that blocks have all points
     found = audit(net, X, theorems=False)
     assert not found.data.complete
     assert len(found.data.singular_values) == 2
@@ -326,6 +328,15 @@ def test_the_largest_singular_values_by_products(monkeypatch):
     said = " ".join(found.words)
     assert "Only the 2 largest singular values" in said
     assert "Too large, and left out: the mean of" in said
+
+
+def test_singular_values_that_are_not_found_are_not_guessed(monkeypatch):
+    monkeypatch.setattr(affordable, "ENTRIES", 4)
+    monkeypatch.setattr(points, "LARGEST", 2)
+    monkeypatch.setattr(spectra_by_products, "MOST", 0)
+    said = "is too large for its matrix, and of it 2 singular values were not found"
+    with pytest.raises(ModelError, match=said):
+        audit(residual(), normal(10, 3, seed=9), theorems=False)
 
 
 def test_the_kernel_without_its_matrix(monkeypatch):

@@ -18,8 +18,8 @@ __all__ = ["LARGEST", "at_a_time", "evenly", "forward", "is_dense", "number_of_p
 ENTRIES = 2**22
 #: So many of them.
 LARGEST = 8
-#: Products with a Jacobian and its transpose that this takes, about: many of a residual block, whose
-#: singular values lie close together; and what each costs beside the evaluations.
+#: Products with a Jacobian and its transpose that this takes, about: many of a residual block,
+#: whose singular values lie close together; and what each costs beside the evaluations.
 PRODUCTS, OVERHEAD = 1000, 2**24
 #: Operations for tr Θ(x, x) at one point; where it takes more it is not taken.
 TRACE = 2**36

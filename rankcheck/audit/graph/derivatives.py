@@ -79,8 +79,8 @@ def largest(graph: Graph, x: Tensor, number: int) -> Tensor:
         return largest_singular_values(apply, transpose, graph.widths[0], number)
     except ArithmeticError as error:
         raise ModelError(
-            f"a Jacobian of {' × '.join(map(str, reversed(graph.widths)))} numbers is too large for "
-            f"its matrix, and of it {error}"
+            f"a Jacobian of {' × '.join(map(str, reversed(graph.widths)))} is too large "
+            f"for its matrix, and of it {error}"
         ) from error
 
 

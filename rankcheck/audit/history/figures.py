@@ -25,7 +25,7 @@ class Figure:
         of: its value; None where the audit does not have it.
         kind: `number`; `whole`, a count or a rank; `share`, a part of one.
         alone: the title without data, if it is another one.
-        rank: of a rank, how it is written: `8`, `8?`, `≥ 24`; empty where the audit has none.
+        rank: of a rank, how it is written: `8`, `8?`, `≥ 8`; empty where the audit has none.
     """
 
     title: str

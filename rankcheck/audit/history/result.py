@@ -25,7 +25,7 @@ class Checkpoint:
         name: of the file, inside the folder; of a network in Python, what it was given as.
         figures: by the names of `FIGURES`; None for what the audit does not have.
         ranks: the figures that are ranks, as they are written: `8`, or `8?` where the gap does not
-            separate it, or `≥ 24` where no other singular value was taken.
+            separate it, or `≥ 8` where no other singular value was taken.
         source: what it was read from, as in `ModelFacts`.
         kind: its depth, its widths and its activations, as a text.
         inputs, outputs: n_0 and n_L.
