@@ -1,4 +1,4 @@
-"""Writing files atomically."""
+"""Where rankcheck's own claims are, how paths are shown, and writing files atomically."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ __all__ = [
     "check_writable",
     "make_folder",
     "naming",
+    "project_folder",
+    "shown_path",
     "write_bytes",
     "write_json",
     "write_page",
@@ -33,6 +35,21 @@ WIDTH = 200
 
 #: Stands near the beginning of every page that rankcheck writes.
 GENERATOR = '<meta name="generator" content="rankcheck">'
+
+
+def project_folder() -> Path:
+    """The folder of rankcheck's own claims: inside the installed package, or in the checkout."""
+    package = Path(__file__).resolve().parent
+    installed = package / "_properties"
+    return installed if installed.is_dir() else package.parent / "properties"
+
+
+def shown_path(path: Path) -> str:
+    """A path relative to the working directory where it lies below it, else as it is."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
 
 
 def make_folder(path: Path) -> None:

@@ -15,7 +15,8 @@ from packaging.version import Version
 
 from rankcheck import __version__
 from rankcheck import versions as versions_in_use
-from rankcheck.catalogue.collect import claim_files, project, project_folder
+from rankcheck.catalogue.collect import claim_files, project
+from rankcheck.files import project_folder
 
 ROOT = Path(__file__).parent.parent
 

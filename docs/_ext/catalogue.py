@@ -17,9 +17,10 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from written import plain, write
 
-from rankcheck.catalogue.collect import project, project_folder
+from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.kinds import FALSE, KINDS
+from rankcheck.files import project_folder
 from rankcheck.prove.file import Proofs
 from rankcheck.records.file import Records
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from refutations import counterexample, found, objection, printed_and_right
 from written import one_line
 
-from rankcheck.catalogue.collect import by_document, project_folder
+from rankcheck.catalogue.collect import by_group
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.kinds import FALSE, KINDS
-from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.claims.reference import headings
 from rankcheck.claims.verdicts import VERDICTS
+from rankcheck.files import project_folder
 from rankcheck.report.networks import drawing
 from rankcheck.terminal.formulas import unicode
 
@@ -72,22 +73,23 @@ _BRIEFLY = {
 def claims(entries: Sequence[Entry]) -> str:
     """The index of claims: a section for each document, a line for each claim."""
     out = ["# The claims"]
-    for key, group in by_document(entries).items():
-        document = DOCUMENTS.get(key)
+    for key, group in by_group(entries).items():
+        heading = headings().get(key)
         out += ["", f"## `{key}`" if key else "## Conjectures without a reference", ""]
-        if document is not None:
-            out += [f"{document}.", ""]
+        if heading is not None:
+            out += [f"{heading}.", ""]
         out += ["| claim | where | kind | title | file |", "| --- | --- | --- | --- | --- |"]
         for entry in group:
             file = _link(entry.file, entry.file.relative_to(project_folder()).as_posix())
-            cells = (f"`{entry.id}`", entry.where, entry.kind, entry.title, file)
+            where = entry.where if entry.document == key else str(entry.reference)
+            cells = (f"`{entry.id}`", where, entry.kind, entry.title, file)
             out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(out) + "\n"
 
 
 def errata(entries: Sequence[Entry]) -> str:
     """The errata by weight, and inside of a weight those that are seen at a glance first."""
-    inside = [entry for group in by_document(entries).values() for entry in group]
+    inside = [entry for group in by_group(entries).values() for entry in group]
     pairs = [(entry, erratum) for entry in inside for erratum in entry.errata]
     parts, counts = [], []
     for key, (heading, text) in _SECTIONS.items():

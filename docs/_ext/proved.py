@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from written import plain as escaped
 
-from rankcheck.catalogue.collect import by_document
+from rankcheck.catalogue.collect import by_group
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.proved import METHODS, Proved
-from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.claims.reference import headings
 from rankcheck.prove.file import Proofs
 
 __all__ = ["page"]
@@ -42,9 +42,9 @@ def page(entries: Sequence[Entry]) -> str:
         f"at some shape, {told} of them at one where a mutant cannot be proved; in all at {shapes} "
         f"shapes. By method, of which a claim may have several: {by}.",
     ]
-    for key, members in by_document(true).items():
+    for key, members in by_group(true).items():
         rows = [_row(entry, proved[entry.id]) for entry in members if entry.id in proved]
-        title = str(DOCUMENTS.get(key, key or "Without a reference"))
+        title = headings().get(key, key or "Without a reference")
         if rows:
             head = "| claim | proved by | shapes | says most for | largest | mutants |"
             table = "\n".join([head, "| --- | --- | --- | --- | --- | --- |", *rows])

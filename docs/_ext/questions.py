@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from written import one_line as plain
 
-from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry
+from rankcheck.files import project_folder
 from rankcheck.records.file import Records, stored_path
 
 __all__ = ["page"]

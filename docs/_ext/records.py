@@ -9,10 +9,11 @@ from pathlib import Path
 
 from written import plain as escaped
 
-from rankcheck.catalogue.collect import by_document, project_folder
+from rankcheck.catalogue.collect import by_group
 from rankcheck.catalogue.entry import Entry
-from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.claims.reference import headings
 from rankcheck.counterexamples.describe import approximately
+from rankcheck.files import project_folder
 from rankcheck.records.file import Records, RelationRecord, stored_path
 
 __all__ = ["page"]
@@ -88,9 +89,9 @@ def _shape(record: RelationRecord) -> str:
 def _closed(bounds: Sequence[_Bound]) -> Iterator[str]:
     """A row for each document."""
     claims = {bound.entry.id: bound.entry for bound in bounds}
-    for key in by_document(list(claims.values())):
-        count = sum(bound.entry.document == key for bound in bounds)
-        yield f"| {DOCUMENTS.get(key, key or 'without a reference')} | {count} |"
+    for key in by_group(list(claims.values())):
+        count = sum(bound.entry.group == key for bound in bounds)
+        yield f"| {headings().get(key, key or 'without a reference')} | {count} |"
 
 
 def _plain(text: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from written import one_line as plain
 
-from rankcheck.catalogue.collect import by_document, project_folder
+from rankcheck.catalogue.collect import by_group
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.statements import Statement, statements
 from rankcheck.claims.kinds import FALSE, KINDS
-from rankcheck.claims.reference import DOCUMENTS, OWN
+from rankcheck.claims.reference import OWN, documents, headings
+from rankcheck.files import project_folder
 from rankcheck.prove.file import Proofs
 
 __all__ = ["pages"]
@@ -21,8 +22,10 @@ _HEAD = """\
 
 What each document states, in the order in which one reads it, and what the ledger says of each
 statement. The sentences are ours and shorter than those of the documents; the claims have the whole
-statement. The documents were read in text conversions without page numbers, so a section or a slide
-stands for its pages. What is said here is what the ledger expects and `rankcheck verify` finds:
+statement. The first four documents were read in text conversions without page numbers, so a section
+or a slide stands for its pages. Of those in `field` hardly more than abstracts were at hand, and
+their statements are as recalled where the index says so. What is said here is what the ledger
+expects and `rankcheck verify` finds:
 
 | word | meaning |
 | --- | --- |
@@ -40,8 +43,8 @@ A statement with several claims has several of these words, as its parts differ.
 
 def pages(entries: Sequence[Entry]) -> dict[str, str]:
     """`statements.md`, with how many statements there are of each kind, and a page a document."""
-    groups = by_document(entries)
-    found = {key: statements(project_folder() / key) for key in DOCUMENTS if key != OWN}
+    groups = by_group(entries)
+    found = {key: statements(project_folder() / key) for key in headings() if key != OWN}
     by_id = {entry.id: entry for entry in entries}
     words = {key: [list(_words(one, by_id)) for one in index] for key, index in found.items()}
     made = {f"statements/{key}.md": _page(key, found[key], words[key], by_id) for key in found}
@@ -83,8 +86,10 @@ def _page(
     words: Sequence[Sequence[str]],
     by_id: Mapping[str, Entry],
 ) -> str:
-    title = str(DOCUMENTS[key])
+    title = headings()[key]
     parts = [f"# `{key}`, in reading order", f"{plain(title)}."]
+    several = [one for one in documents().values() if one.folder == key and one.key != key]
+    parts += ["\n".join(f"- `{one.key}`: {plain(str(one))}." for one in several)] if several else []
     rows: list[str] = []
     section = ""
     for statement, said in zip(index, words, strict=True):
@@ -96,7 +101,8 @@ def _page(
         claims = " ".join(_link(by_id[id_]) for id_ in statement.claims)
         cells = (plain(statement.at), plain(statement.says), plain("; ".join(said)), claims)
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n\n".join([*parts, "\n".join(rows)]) + "\n"
+    parts += ["\n".join(rows)] if rows else ["No statement stands in its index yet."]
+    return "\n\n".join(parts) + "\n"
 
 
 def _link(entry: Entry) -> str:

@@ -8,16 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
+from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.catalogue.reading import read_file
-from rankcheck.claims.reference import DOCUMENTS
-
-
-def project_folder() -> Path:
-    """The folder of rankcheck's own claims: inside the installed package, or in the checkout."""
-    package = Path(__file__).resolve().parent.parent
-    installed = package / "_properties"
-    return installed if installed.is_dir() else package.parent / "properties"
+from rankcheck.claims.reference import headings
+from rankcheck.files import project_folder, shown_path
 
 
 def project() -> list[Entry]:
@@ -135,9 +129,9 @@ def uncorrected(entries: Iterable[Entry]) -> list[str]:
     ]
 
 
-def by_document(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The entries by the key of their document: known documents first, no reference last."""
-    groups: dict[str, list[Entry]] = {key: [] for key in DOCUMENTS}
+def by_group(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """The entries by their groups: those of known documents first, no reference last."""
+    groups: dict[str, list[Entry]] = {key: [] for key in headings()}
     for entry in sorted(entries, key=lambda entry: (entry.reference is None, entry.id)):
-        groups.setdefault(entry.document, []).append(entry)
+        groups.setdefault(entry.group, []).append(entry)
     return {key: group for key, group in groups.items() if group}

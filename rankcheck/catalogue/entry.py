@@ -9,6 +9,7 @@ from typing import Any
 
 from rankcheck.claims.facts import Facts
 from rankcheck.errors import InputError
+from rankcheck.files import shown_path
 from rankcheck.notebook import Readable
 
 
@@ -52,11 +53,3 @@ class Entry(Readable, Facts):
 def at_prompt(file: Path) -> bool:
     """Whether a claim of that "file" was declared at a prompt or in a notebook: there is none."""
     return str(file).startswith("<") or "ipykernel_" in str(file)
-
-
-def shown_path(path: Path) -> str:
-    """A path relative to the working directory where it lies below it, else as it is."""
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from rankcheck.catalogue.collect import project_folder
 from rankcheck.errors import InputError
-from rankcheck.files import make_folder, write_json
+from rankcheck.files import make_folder, project_folder, write_json
 from rankcheck.stored import StoredError, build, read_json, shown
 
 __all__ = ["Form", "Named", "digest"]

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
 
-from rankcheck.catalogue.collect import project_folder
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.claims import registry
 from rankcheck.errors import InputError, contained
+from rankcheck.files import project_folder, shown_path
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim

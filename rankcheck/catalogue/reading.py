@@ -12,11 +12,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
+from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.facts import HEAD, Facts
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference, paper
+from rankcheck.files import shown_path
 
 _READ = (*KINDS, "paper", "Reference", "Erratum")
 _NONE = ast.Constant(None)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rankcheck.catalogue import collect as catalogue
-from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
+from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.errors import InputError
+from rankcheck.files import shown_path
 
 
 class SelectionError(InputError):

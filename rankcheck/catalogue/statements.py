@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
+from rankcheck.catalogue.entry import CatalogueError, Entry
+from rankcheck.files import shown_path
 
 __all__ = ["INDEX", "Statement", "statements", "unindexed"]
 
@@ -36,7 +37,7 @@ class Statement:
 
 
 def statements(folder: Path) -> list[Statement]:
-    """The statements of the document whose claims are in a folder, in reading order.
+    """The statements whose claims are in a folder, in reading order; none in an empty index.
 
     Raises:
         CatalogueError: if the index cannot be read, if a statement has an unknown field or lacks
@@ -47,8 +48,8 @@ def statements(folder: Path) -> list[Statement]:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CatalogueError(f"{shown_path(path)} cannot be read: {error}") from error
-    rows = table.get("statement")
-    if set(table) != {"statement"} or not isinstance(rows, list):
+    rows = table.get("statement", [])
+    if not set(table) <= {"statement"} or not isinstance(rows, list):
         raise CatalogueError(f"{shown_path(path)} has other tables than [[statement]]")
     found: dict[str, Statement] = {}
     for number, row in enumerate(rows, 1):

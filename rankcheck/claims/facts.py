@@ -134,6 +134,12 @@ class Facts:
         return "" if self.reference is None else self.reference.key
 
     @property
+    def group(self) -> str:
+        """What lists have it under: the folder of its document, or the key of an unknown one."""
+        known = None if self.reference is None else self.reference.document
+        return self.document if known is None else known.folder
+
+    @property
     def where(self) -> str:
         """The place in the document."""
         return "" if self.reference is None else self.reference.where

@@ -1,68 +1,173 @@
-"""The documents that the claims come from, and references to places in them."""
+"""The documents that the claims come from, and references to places in them.
+
+The list of documents is `references.toml` in the folder of rankcheck's own claims.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from rankcheck.errors import InputError
+from rankcheck.files import project_folder, shown_path
+
+__all__ = [
+    "OWN",
+    "REFERENCES",
+    "Document",
+    "Reference",
+    "documents",
+    "headings",
+    "is_key",
+    "paper",
+    "parsed",
+]
 
 #: The key of statements that no document has.
 OWN = "rankcheck"
+#: The name of the list of documents, in the folder of the claims.
+REFERENCES = "references.toml"
+_FIELDS = {"key": str, "authors": str, "title": str, "venue": str, "year": int, "folder": str}
 
 
 @dataclass(frozen=True)
 class Document:
-    """A paper or a set of slides; `year` is that of the version that the claims quote."""
+    """A paper or a set of slides.
+
+    Attributes:
+        key: what `paper` takes.
+        authors: with commas between.
+        year: of the version that the claims quote.
+        folder: the folder of its claims, which is also what lists have them under; of a document
+            with a folder of its own it is the key.
+    """
 
     key: str
     authors: str
     title: str
     venue: str
     year: int
+    folder: str
 
     def __str__(self) -> str:
         return f"{self.authors}, {self.title}, {self.venue}"
 
 
-DOCUMENTS: dict[str, Document] = {
-    document.key: document
-    for document in (
-        Document(
-            "rank",
-            "A. Jacot",
-            "Implicit bias of large depth networks: a notion of rank for nonlinear functions",
-            "ICLR 2023",
-            2023,
-        ),
-        Document(
-            "bottleneck",
-            "A. Jacot",
-            "Bottleneck structure in learned features: low-dimension vs regularity tradeoff",
-            "NeurIPS 2023",
-            2023,
-        ),
-        Document(
-            "linear",
-            "S. Parkinson, G. Ongie, R. Willett",
-            "Linear layers in ReLU networks promote learning single-/multi-index models "
-            "(slides A: Finding low-rank functions using linear layers; slides B: SIAM MDS 2024)",
-            "arXiv:2305.15598",
-            2023,
-        ),
-        Document(
-            "separation",
-            "T. Kocák",
-            "Depth separation for neural networks (slides)",
-            "10 May 2019, after A. Daniely's paper of the same title, COLT 2017",
-            2019,
-        ),
-        Document(
-            OWN,
-            "The rankcheck developers",
-            "Statements first written down here",
-            "this project",
-            2026,
-        ),
-    )
-}
+_OWN = Document(
+    OWN,
+    "The rankcheck developers",
+    "Statements first written down here",
+    "this project",
+    2026,
+    OWN,
+)
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be the key of a document, or the name of a folder of claims."""
+    return re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", text) is not None
+
+
+@functools.cache
+def documents() -> Mapping[str, Document]:
+    """The documents that rankcheck knows by their keys, in the order of all lists; `OWN` is last.
+
+    Raises:
+        InputError: if their list cannot be read, or is none.
+    """
+    return {**_listed()[0], OWN: _OWN}
+
+
+@functools.cache
+def headings() -> Mapping[str, str]:
+    """What lists write over the claims of a folder: its only document, or the title of several."""
+    titles = _listed()[1]
+    return {one.folder: titles.get(one.folder, str(one)) for one in documents().values()}
+
+
+@functools.cache
+def _listed() -> tuple[dict[str, Document], dict[str, str]]:
+    path = project_folder() / REFERENCES
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{shown_path(path)} cannot be read: {error}") from error
+    return parsed(text, shown_path(path))
+
+
+def parsed(text: str, shown: str) -> tuple[dict[str, Document], dict[str, str]]:
+    """The documents of a list by their keys, and the titles of folders with several of them.
+
+    Args:
+        text: of the list, as `references.toml` has it.
+        shown: what messages call the file.
+
+    Raises:
+        InputError: it is no TOML, a document has an unknown field or lacks one, a key is used
+            twice, a folder with several documents has no title, or a title no documents.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{shown} cannot be read: {error}") from error
+    rows, titles = table.get("document", []), table.get("folders", {})
+    if not set(table) <= {"document", "folders"} or not isinstance(rows, list):
+        raise InputError(f"{shown} has other tables than [folders] and [[document]]")
+    if not isinstance(titles, dict) or not all(
+        isinstance(title, str) and title.strip() for title in titles.values()
+    ):
+        raise InputError(f"{shown}: in [folders] each folder has a title, a text")
+    found: dict[str, Document] = {}
+    for number, row in enumerate(rows, 1):
+        document = _document(row, f"{shown}, document {number}")
+        if document.key in found or document.key == OWN:
+            raise InputError(f"{shown} has two documents {document.key!r}; a key is used once")
+        found[document.key] = document
+    _check_folders(shown, found, titles)
+    return found, titles
+
+
+def _document(row: Any, place: str) -> Document:
+    if not isinstance(row, dict) or not set(_FIELDS) - {"folder"} <= set(row) <= set(_FIELDS):
+        raise InputError(
+            f"{place}: the fields of a document are {', '.join(_FIELDS)}, and only folder may be "
+            "left out"
+        )
+    values = {"folder": row.get("key"), **row}
+    for name, kind in _FIELDS.items():
+        value = values[name]
+        if type(value) is not kind or not str(value).strip():
+            what = "a number" if kind is int else "a text"
+            raise InputError(f"{place}: {name} is {value!r:.60}; it is {what}")
+    for name in ("key", "folder"):
+        if not is_key(values[name]):
+            raise InputError(
+                f"{place}: {name} is {values[name]!r:.60}; it is lower-case letters, digits and "
+                "hyphens, and begins with a letter"
+            )
+    return Document(**values)
+
+
+def _check_folders(shown: str, found: Mapping[str, Document], titles: Mapping[str, str]) -> None:
+    folders = {document.folder for document in found.values()}
+    for folder in sorted(folders - set(titles)):
+        [*keys] = (key for key, document in found.items() if document.folder == folder)
+        if keys != [folder]:
+            raise InputError(
+                f"{shown}: the folder {folder} has the claims of {', '.join(keys)} and no title; "
+                "a folder that is not called after its only document has a title in [folders]"
+            )
+    for folder in titles:
+        if folder not in folders or folder in found:
+            raise InputError(
+                f"{shown}: {folder} has a title, and "
+                + ("is the key of a document" if folder in found else "no document is in it")
+                + "; a folder in [folders] has the claims of documents with other keys"
+            )
 
 
 @dataclass(frozen=True)
@@ -82,7 +187,7 @@ class Reference:
     @property
     def document(self) -> Document | None:
         """The document, if it is one of those that rankcheck knows."""
-        return DOCUMENTS.get(self.key)
+        return documents().get(self.key)
 
     def __str__(self) -> str:
         return f"{self.key}, {self.where}"
@@ -95,8 +200,8 @@ def paper(key: str, where: str) -> Reference:
         ValueError: if the key is not that of a known document. For one of your own use
             `Reference("Me 2027", "Thm 4")`.
     """
-    if key not in DOCUMENTS:
+    if key not in documents():
         raise ValueError(
-            f"the key of a document is one of {', '.join(DOCUMENTS)}; received {key!r}"
+            f"the key of a document is one of {', '.join(documents())}; received {key!r}"
         )
     return Reference(key, where)

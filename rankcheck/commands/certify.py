@@ -32,12 +32,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import add_limit, add_settings, limit, settings
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
+from rankcheck.files import shown_path
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
 from rankcheck.terminal import exits

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankcheck.canaries.trust import check_canaries
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import (
@@ -38,7 +38,7 @@ from rankcheck.commands.arguments import (
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
-from rankcheck.files import LEFT
+from rankcheck.files import LEFT, shown_path
 from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import exits, hunting

@@ -1,8 +1,11 @@
-"""Write a file with a new claim, to be filled in.
+"""Write a file with a new claim, or make room for a new document.
 
 An ID of one of rankcheck's documents (rank.my-claim) goes to properties/rank/my_claim.py of this
 checkout, any other to my_claim.py in the working directory; --file names another place. An existing
 file is not touched. The claim fails until its two sides are written.
+
+--document KEY adds a document to properties/references.toml, with a folder for its claims and an
+index of its statements, both empty. See docs/adding-a-document.md.
 """
 
 from __future__ import annotations
@@ -11,15 +14,16 @@ import argparse
 import re
 from pathlib import Path
 
-from rankcheck.catalogue.collect import project, project_folder
-from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.adding import add_document
+from rankcheck.catalogue.collect import project
 from rankcheck.claims.facts import is_id
 from rankcheck.claims.kinds import KINDS
-from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.claims.reference import Document, documents, headings
 from rankcheck.errors import InputError
+from rankcheck.files import project_folder, shown_path
 from rankcheck.terminal.plain import say
 
-HELP = "write a file with a new claim, to be filled in"
+HELP = "write a file with a new claim, to be filled in; add a document"
 
 CHECKED = '''\
 """WHICH STATEMENT OF WHICH DOCUMENT, in words."""
@@ -71,6 +75,8 @@ _ERRATA = """
         survives="WHAT BECOMES OF THE RESULTS THAT REST ON IT",
         weight="{weight}",
     ),"""
+#: What a document has besides its key.
+_DESCRIBING = ("authors", "title", "venue", "year")
 #: Further arguments of the decorator.
 OPTIONS = {
     "construction": '\n    mutants={"THE WITNESS, BROKEN": {"witness": None}},',
@@ -82,13 +88,62 @@ OPTIONS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck new`."""
-    parser.add_argument("id", metavar="ID", help="dotted, lower case, such as rank.my-claim")
-    parser.add_argument("--kind", choices=list(KINDS), default="bound", help="default bound")
+    parser.add_argument(
+        "id", metavar="ID", nargs="?", help="dotted, lower case, such as rank.my-claim"
+    )
+    parser.add_argument("--kind", choices=list(KINDS), help="default bound")
     parser.add_argument("--file", metavar="FILE", type=Path, help="where to write it")
+    document = parser.add_argument_group("a new document")
+    document.add_argument("--document", metavar="KEY", help="such as jacot2023")
+    document.add_argument("--authors", metavar="NAMES", help='such as "A. First, B. Second"')
+    document.add_argument("--title", metavar="TEXT", help="the title of the document")
+    document.add_argument("--venue", metavar="TEXT", help="arXiv:1234.56789, NeurIPS 2023, ...")
+    document.add_argument("--year", metavar="N", type=int, help="of the version that is read")
+    document.add_argument(
+        "--folder", metavar="NAME", help="of its claims, if it shares one; default the key"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the file and say what comes next."""
+    """Write what was asked for and say what comes next."""
+    _check_options(args)
+    return _new_claim(args) if args.document is None else _new_document(args)
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """A claim has an id and its options, a document a key and its own."""
+    if (args.id is None) == (args.document is None):
+        named = "both a claim and a document" if args.id else "neither a claim nor a document"
+        raise InputError(
+            f"received {named}; rankcheck new takes the ID of a claim, or --document KEY"
+        )
+    other = ("kind", "file") if args.document else (*_DESCRIBING, "folder")
+    for name in other:
+        if getattr(args, name) is not None:
+            what = "a claim" if args.document else "a document, which --document names"
+            raise InputError(f"--{name} was given; it is an option of {what}")
+    missing = [f"--{name}" for name in _DESCRIBING if getattr(args, name) is None]
+    if args.document and missing:
+        raise InputError(
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; a document has "
+            "authors, a title, a venue and a year"
+        )
+
+
+def _new_document(args: argparse.Namespace) -> int:
+    described = {name: getattr(args, name) for name in _DESCRIBING}
+    document = Document(args.document, **described, folder=args.folder or args.document)
+    for path in add_document(document):
+        say(f"wrote {shown_path(path)}")
+    id_ = f"{document.folder}.my-claim"
+    say(
+        f"next: its statements in that index, and claims: rankcheck new {id_}\n"
+        f'They refer to it as paper("{document.key}", "Thm 1"); docs/adding-a-document.md goes on'
+    )
+    return 0
+
+
+def _new_claim(args: argparse.Namespace) -> int:
     if not is_id(args.id):
         raise InputError(
             f"{args.id!r} is no id; an id is lower-case words joined by dots and hyphens, like "
@@ -102,7 +157,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{path} does not end in .py; a file of claims is a Python file")
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text(args.id, args.kind))
+            file.write(text(args.id, args.kind or "bound"))
     except FileExistsError as error:
         raise InputError(f"{path} exists, and is left as it is; --file names another") from error
     except OSError as error:
@@ -115,8 +170,9 @@ def run(args: argparse.Namespace) -> int:
 def text(id_: str, kind: str) -> str:
     """The text of the file."""
     document = id_.split(".")[0]
-    if document in DOCUMENTS:
-        maker, reference = "paper", f'\n    paper("{document}", "PLACE"),'
+    if document in headings():
+        key = document if document in documents() else "KEY"
+        maker, reference = "paper", f'\n    paper("{key}", "PLACE"),'
     elif kind == "conjecture":
         maker, reference = "", ""
     else:

@@ -31,7 +31,7 @@ from typing import Any, Literal
 
 from rankcheck import files
 from rankcheck.canaries.trust import check_canaries
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import (
@@ -45,6 +45,7 @@ from rankcheck.commands.arguments import (
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
+from rankcheck.files import shown_path
 from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.prove import file
 from rankcheck.prove.result import Outcome, Plan, Result

@@ -29,11 +29,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load
 from rankcheck.commands.arguments import add_instance, add_limit, limit, one_claim
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
+from rankcheck.files import shown_path
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
 from rankcheck.records.file import short

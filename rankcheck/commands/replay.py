@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.collect import project_folder
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.kept import Form
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
@@ -31,6 +30,7 @@ from rankcheck.commands.arguments import add_limit, limit
 from rankcheck.commands.completion import add_selectors
 from rankcheck.commands.kept import kept_of
 from rankcheck.errors import InputError
+from rankcheck.files import project_folder, shown_path
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
 from rankcheck.terminal import exits

@@ -11,10 +11,9 @@ from typing import Any
 
 from rankcheck import balls
 from rankcheck.balls import BallArray
-from rankcheck.catalogue.collect import project_folder
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.instance import Instance
+from rankcheck.files import project_folder, shown_path
 from rankcheck.instances.choices import write_choices
 from rankcheck.text import array_text, value_text
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.catalogue.kept import digest
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import FALSE
@@ -21,7 +20,7 @@ from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.replay import family_of
 from rankcheck.errors import InputError
-from rankcheck.files import LEFT
+from rankcheck.files import LEFT, shown_path
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
 from rankcheck.stored import StoredError, parse, shown

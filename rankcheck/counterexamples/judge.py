@@ -24,13 +24,13 @@ import torch
 from rankcheck import balls
 from rankcheck.balls import BallArray, Computed, NoBallForm, Undecided
 from rankcheck.catalogue.certificates import PRECISIONS
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.excess import Excess
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import RelationKind
 from rankcheck.errors import short_of_memory
+from rankcheck.files import shown_path
 from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected

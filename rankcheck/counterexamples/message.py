@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 from rankcheck import balls
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.sides import sides_of
@@ -26,6 +25,7 @@ from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement, exact_instance
 from rankcheck.counterexamples.rounding import furthest
 from rankcheck.errors import short_of_memory
+from rankcheck.files import shown_path
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record

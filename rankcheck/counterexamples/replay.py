@@ -17,7 +17,6 @@ from typing import Any
 from flint import arb
 
 from rankcheck import balls
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.catalogue.finding import find, short
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import Claim
@@ -28,7 +27,7 @@ from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
 from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.errors import short_of_memory
-from rankcheck.files import LEFT
+from rankcheck.files import LEFT, shown_path
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
 from rankcheck.notebook import Readable

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.entry import at_prompt, shown_path
+from rankcheck.catalogue.entry import at_prompt
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.explain import explained
@@ -19,6 +19,7 @@ from rankcheck.counterexamples.message import refuted_message, undecided_message
 from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.shrinking.violations import BUDGET, shrink_violation
+from rankcheck.files import shown_path
 from rankcheck.instances.choices import write_choices
 from rankcheck.notebook import Readable
 

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck import files
-from rankcheck.catalogue.collect import project_folder
 from rankcheck.errors import InputError
 from rankcheck.experiments.base import Part
 from rankcheck.experiments.result import Result, Run, packed, rounded, unpacked
+from rankcheck.files import project_folder
 from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.versions import versions
 

@@ -17,8 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.errors import InputError, InstallationError, short_of_memory
+from rankcheck.files import shown_path
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.parallel.events import Died, Done, Lost, Overran, Prepare, Started, Tell, Told
 from rankcheck.parallel.pool import Pool, PoolError, UnpreparedError

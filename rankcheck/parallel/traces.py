@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.errors import short_of_memory
+from rankcheck.files import shown_path
 
 __all__ = ["innermost", "named", "place_in", "place_of", "raised", "ran_out"]
 

@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.variants import mutant
 from rankcheck.errors import InputError, InstallationError, short_of_memory
+from rankcheck.files import shown_path
 from rankcheck.instances.scope import ScopeShape, Shapes
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.controls import ProvedFalseError, controls

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankcheck.catalogue.entry import shown_path
+from rankcheck.files import shown_path
 from rankcheck.prove.file import FORM, ProofError, Proofs
 
 if TYPE_CHECKING:

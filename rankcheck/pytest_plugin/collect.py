@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rankcheck.catalogue import collect
-from rankcheck.catalogue.entry import CatalogueError, shown_path
+from rankcheck.catalogue.entry import CatalogueError
 from rankcheck.claims import registry
 from rankcheck.claims.registry import DuplicateClaim
+from rankcheck.files import shown_path
 from rankcheck.pytest_plugin.item import ClaimItem, MalformedItem
 from rankcheck.pytest_plugin.options import check_environment
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.registry import Malformed
 from rankcheck.errors import ClaimFalse, InstallationError
+from rankcheck.files import shown_path
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.pytest_plugin.properties import CLAIM, VERDICT, properties_of, put

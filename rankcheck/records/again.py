@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.describe import selector
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.replay import ENGINE, nearly
+from rankcheck.files import shown_path
 from rankcheck.records.file import Held, RecordError, Records, RelationRecord
 from rankcheck.records.given import instance_of
 from rankcheck.records.ratio import Attained, NotCertifiedError, attained

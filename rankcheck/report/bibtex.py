@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from rankcheck._version import __version__
-from rankcheck.claims.reference import DOCUMENTS, OWN, Document, Reference
+from rankcheck.claims.reference import OWN, Document, Reference, documents
 
 __all__ = ["bibliography", "cite_key"]
 
@@ -24,14 +24,15 @@ def bibliography(references: Iterable[Reference]) -> str:
     A document that rankcheck does not know is named in a comment.
     """
     cited = list(references)
+    known = documents()
     entries = [
-        _entry(DOCUMENTS[key])
+        _entry(known[key])
         for key in dict.fromkeys(reference.key for reference in cited)
-        if key in DOCUMENTS and key != OWN
+        if key in known and key != OWN
     ]
-    unknown = dict.fromkeys(one.key for one in cited if one.key not in DOCUMENTS)
+    unknown = dict.fromkeys(one.key for one in cited if one.key not in known)
     comments = [f"% not known to rankcheck: {' '.join(key.split())}" for key in unknown]
-    own = DOCUMENTS[OWN]
+    own = known[OWN]
     fields = {
         "author": f"{{{own.authors}}}",
         "title": f"{{{TITLE}}}",

@@ -21,14 +21,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from rankcheck import files
-from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, at_prompt
 from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.proved import METHODS
-from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.claims.reference import documents, headings
 from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.verdicts import VERDICTS
+from rankcheck.files import project_folder
 from rankcheck.records.file import short
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, spread
@@ -224,13 +224,15 @@ def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
     """What all pages show."""
     groups: dict[str, list[ClaimPart]] = {}
     for part in parts:
-        groups.setdefault(part.row.document, []).append(part)
+        groups.setdefault(part.row.group, []).append(part)
+    known = documents()
     wrong = [part for part in parts if part.row.kind in FALSE]
     slips = [part for part in parts if part.row.kind not in FALSE and part.row.errata]
     return {
         "parts": parts,
         "groups": groups,
-        "documents": {key: str(DOCUMENTS.get(key, key)) for key in groups},
+        "headings": {key: headings().get(key, key) for key in groups},
+        "documents": {part.row.document: str(known.get(part.row.document, "")) for part in wrong},
         "counts": Counter(part.row.verdict for part in parts),
         "unexpected": [part for part in parts if not part.row.expected],
         "wrong": sorted(wrong, key=_accusation),

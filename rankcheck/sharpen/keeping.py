@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
+from rankcheck.files import shown_path
 from rankcheck.hunt.arena import Family, Shape
 from rankcheck.instances.record import Record
 from rankcheck.records.file import RecordError, Records

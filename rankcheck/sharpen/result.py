@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.signs import RelationKind
 from rankcheck.counterexamples.refutation import Refutation
+from rankcheck.files import shown_path
 from rankcheck.notebook import InNotebooks, Readable
 from rankcheck.sharpen.dial import Frontier
 from rankcheck.sharpen.extremal import Extremal

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from rankcheck.catalogue.entry import at_prompt, shown_path
+from rankcheck.catalogue.entry import at_prompt
 from rankcheck.counterexamples.describe import approximately, readable
+from rankcheck.files import shown_path
 from rankcheck.sharpen.sentences import (
     Data,
     Standing,

@@ -10,11 +10,11 @@ from typing import Any, TextIO
 
 from rankcheck.catalogue import certificates
 from rankcheck.catalogue.certificates import CertificateError, Section
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.counterexample import Sides
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.sides import sides_of
-from rankcheck.files import LEFT
+from rankcheck.files import LEFT, shown_path
 from rankcheck.prove.file import Proofs
 from rankcheck.records.file import Records
 from rankcheck.stored import build

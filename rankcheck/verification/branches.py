@@ -24,10 +24,10 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.catalogue.loader import PROJECT_PACKAGE
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
+from rankcheck.files import shown_path
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Source

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import Verdict
@@ -18,6 +17,7 @@ from rankcheck.counterexamples.instance import DisagreementError
 from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
+from rankcheck.files import shown_path
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import check_hypotheses, check_mutants
 from rankcheck.verification.experiments import on_experiments

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck import files
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.facts import Facts
 from rankcheck.claims.kinds import KINDS
@@ -19,6 +18,7 @@ from rankcheck.claims.recording import Provenance
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError
+from rankcheck.files import shown_path
 from rankcheck.notebook import InNotebooks
 from rankcheck.records.file import check_ratio, short
 from rankcheck.stored import StoredError, build, read_json, shown

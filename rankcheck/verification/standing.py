@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.tolerances import TIGHT
 from rankcheck.counterexamples.describe import describe_exact, readable, selector
 from rankcheck.counterexamples.instance import Instance
+from rankcheck.files import shown_path
 from rankcheck.instances.choices import write_choices
 from rankcheck.records.again import check, stale
 from rankcheck.records.file import FORM, Held, RecordError, Records, left_path

@@ -8,12 +8,12 @@ from typing import get_args
 import pytest
 
 import rankcheck
-from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.declare import Accused, Checked
 from rankcheck.claims.facts import HEAD, Facts
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.verdicts import VERDICTS, Verdict
+from rankcheck.files import project_folder
 from rankcheck.report.page import fragment
 from rankcheck.terminal import catalogue, table
 from rankcheck.verification.ledger import Row

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
 from rankcheck.commands import new
 from rankcheck.commands.new import KINDS
+from rankcheck.files import project_folder
 
 
 @pytest.fixture(autouse=True)

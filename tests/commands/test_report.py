@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rankcheck import files
-from rankcheck.catalogue.collect import project_folder
+from rankcheck.files import project_folder
 from rankcheck.verification.ledger import Ledger, Row, read_ledger
 
 CERTIFICATE = project_folder() / "rank" / "certificates" / "rank.cross-example-as-printed.json"

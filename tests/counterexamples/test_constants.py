@@ -11,10 +11,10 @@ import torch
 from rankcheck import eq, leq
 from rankcheck.balls import BallArray, computed_constants
 from rankcheck.canaries.known import PROFILE
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.counterexamples.given import NotRefutedError, from_choices
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import judge
+from rankcheck.files import shown_path
 from rankcheck.hunt import hunt
 from rankcheck.linalg import schatten_norm
 from rankcheck.scalars import scalar

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import rankcheck
-from rankcheck.claims.reference import DOCUMENTS, Reference, paper
+from rankcheck.claims.reference import Reference, documents, paper
 from rankcheck.report.bibtex import TITLE, bibliography, cite_key
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
@@ -24,7 +24,7 @@ def test_each_document_has_one_entry():
 
 
 def test_keys_differ():
-    assert len({cite_key(document) for document in DOCUMENTS.values()}) == len(DOCUMENTS)
+    assert len({cite_key(document) for document in documents().values()}) == len(documents())
 
 
 def test_a_document_of_ones_own_is_named_in_a_comment():

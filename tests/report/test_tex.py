@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rankcheck.catalogue.certificates import FORM, read
-from rankcheck.catalogue.collect import project, project_folder
+from rankcheck.catalogue.collect import project
+from rankcheck.files import project_folder
 from rankcheck.report.tex import _wider, paragraph
 
 CERTIFICATES = sorted(project_folder().glob("*/certificates/*.json"))

@@ -10,8 +10,8 @@ from rankcheck import balls
 from rankcheck.algebra.cell import Fork
 from rankcheck.algebra.signs import ANY, MINUS, NONE, PLUS, signs_text
 from rankcheck.balls import NoBallForm, Undecided
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
+from rankcheck.files import shown_path
 from rankcheck.prove.proof import Branch, Node, Split
 
 __all__ = ["Growing", "place", "reason"]
