@@ -46,6 +46,7 @@ from rankcheck.witnesses.lipschitz import (
     supremum_error,
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
+from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
 from rankcheck.witnesses.planar_identity import (
     cheapest_heights,
@@ -81,6 +82,7 @@ from rankcheck.witnesses.shear import shear, shear_network
 from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
 
 __all__ = [
+    "MAX_OF_FIVE",
     "Autoencoder",
     "Bottleneck",
     "DepthThree",
@@ -90,6 +92,8 @@ __all__ = [
     "LipschitzApproximator",
     "Loop",
     "MaxForm",
+    "MaxIdentity",
+    "MaxTerm",
     "RankOneInterpolant",
     "add",
     "affine",

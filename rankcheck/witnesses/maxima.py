@@ -1,0 +1,287 @@
+r"""Maxima of n numbers as combinations of maxima of two sums of smaller maxima.
+
+For a set S of positions let $m_S(x) = \max_{i \in S} x_i$. An identity
+
+$$\max(x_1, \dots, x_n) = \sum_t c_t \cdot \frac1{n!} \sum_{\pi \in S_n}
+  \max(F_t(\pi x), G_t(\pi x)), \qquad F_t, G_t\ \text{sums of}\ m_S,\ |S| \le r,$$
+
+says that the maximum of n numbers takes one layer of maxima of r numbers and one layer of maxima of
+two. With pairs, r = 2, both are hidden layers of a ReLU network: with $r_{ij} = [x_i - x_j]_+$
+
+$$m_{ij} = x_j + r_{ij} = x_i + r_{ji}, \qquad \max(F, G) = [F - G]_+ + G,$$
+
+and where F and G have equally many maxima, F − G is a combination of the $r_{ij}$ alone.
+
+Five numbers, with $m_{ij} = \max(x_i, x_j)$: $\max(x_0, \dots, x_4)$ is
+
+* 1/10 of the sum of the 15 maxima of two disjoint pairs, $\max(m_{01}, m_{23})$,
+* plus 1/30 of that of the 15 $\max(m_{01} + m_{02}, m_{03} + m_{04})$,
+* plus 1/60 of that of the 15 $\max(m_{01} + m_{23}, m_{02} + m_{13})$,
+* minus 1/60 of that of the 60 $\max(m_{01} + m_{23}, m_{02} + m_{14})$.
+
+Used by field.max-of-five. Source of the statement: E. Bakaev, F. Brunck, C. Hertrich, J. Stade,
+A. Yehudayoff, *Better neural network expressivity: subdividing the simplex*; the coefficients were
+found again by linear algebra over the orbits of $S_5$.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import torch
+
+from rankcheck.linalg import Array
+from rankcheck.networks.network import Network
+
+__all__ = ["MAX_OF_FIVE", "MaxIdentity", "MaxTerm"]
+
+Sum = tuple[tuple[int, ...], ...]
+"""A sum of maxima over sets of positions: ((0, 1), (0, 2)) is m_01 + m_02."""
+
+
+@dataclass(frozen=True)
+class MaxTerm:
+    """coefficient · max(left, right), each side a sum of maxima over sets of positions.
+
+    The sides are sorted, so that two terms with the same function have the same sides. Sets may be
+    repeated: ((0, 1), (0, 1)) is 2 m_01.
+
+    >>> MaxTerm(1, [(3, 2), (1, 0)], [(0, 2), (1, 3)])
+    MaxTerm(coefficient=Fraction(1, 1), left=((0, 1), (2, 3)), right=((0, 2), (1, 3)))
+
+    Raises:
+        ValueError: a side or a set is empty, a position is negative or repeated, or a coefficient
+            is a float.
+    """
+
+    coefficient: Fraction
+    left: Sum
+    right: Sum
+
+    def __init__(
+        self,
+        coefficient: Fraction | int | str,
+        left: Iterable[Iterable[int]],
+        right: Iterable[Iterable[int]],
+    ) -> None:
+        if isinstance(coefficient, float):
+            raise ValueError(
+                f"received the coefficient {coefficient!r}, a float; coefficients are exact"
+            )
+        sides = sorted(tuple(sorted(tuple(sorted(s)) for s in side)) for side in (left, right))
+        for side in sides:
+            if not side or any(not s or s[0] < 0 or len({*s}) < len(s) for s in side):
+                raise ValueError(
+                    f"received the side {side}; it is one set of different positions >= 0 or more"
+                )
+        object.__setattr__(self, "coefficient", Fraction(coefficient))
+        object.__setattr__(self, "left", sides[0])
+        object.__setattr__(self, "right", sides[1])
+
+    def permuted(self, order: Sequence[int]) -> MaxTerm:
+        """The term with position order[i] in place of i."""
+        left, right = ([[order[i] for i in s] for s in side] for side in (self.left, self.right))
+        return MaxTerm(self.coefficient, left, right)
+
+
+@dataclass(frozen=True)
+class MaxIdentity:
+    """Σ_t c_t · mean over all permutations of max(F_t, G_t), as a function of n numbers.
+
+    Nothing here says that it is the maximum; claims do.
+
+    Args:
+        n: how many numbers.
+        terms: one of each orbit of permutations.
+
+    Raises:
+        ValueError: there is no term, or a position is n or more.
+
+    >>> MaxIdentity(3, (MaxTerm(1, [(0, 1)], [(2,)]),)).expanded[0]
+    MaxTerm(coefficient=Fraction(1, 3), left=((0,),), right=((1, 2),))
+    """
+
+    n: int
+    terms: tuple[MaxTerm, ...]
+
+    def __post_init__(self) -> None:
+        if not self.terms:
+            raise ValueError("received no term; an identity has one term or more")
+        most = max(max(s) for term in self.terms for s in (*term.left, *term.right))
+        if most >= self.n:
+            raise ValueError(
+                f"received position {most} and n = {self.n}; positions are 0, ..., n - 1"
+            )
+
+    @cached_property
+    def expanded(self) -> tuple[MaxTerm, ...]:
+        """All maxima of two sums, with their coefficients after symmetrising; none is zero."""
+        total: dict[tuple[Sum, Sum], Fraction] = {}
+        for term in self.terms:
+            orbit = self._orbit(term)
+            for key in orbit:
+                share = total.get(key, Fraction(0)) + term.coefficient / len(orbit)
+                total[key] = share
+        return tuple(MaxTerm(c, *key) for key, c in sorted(total.items()) if c)
+
+    def _orbit(self, term: MaxTerm) -> list[tuple[Sum, Sum]]:
+        """The different images of a term; each is met equally often among the permutations."""
+        used = sorted({i for s in (*term.left, *term.right) for i in s})
+        found = {}
+        for images in itertools.permutations(range(self.n), len(used)):
+            order = dict(zip(used, images, strict=True))
+            left, right = (
+                tuple(sorted(tuple(sorted(order[i] for i in s)) for s in side))
+                for side in (term.left, term.right)
+            )
+            found[min(left, right), max(left, right)] = None
+        return list(found)
+
+    @property
+    def rank(self) -> int:
+        """r, the size of the largest set."""
+        return max(len(s) for term in self.terms for s in (*term.left, *term.right))
+
+    @cached_property
+    def denominator(self) -> int:
+        """The least positive integer that makes all coefficients whole: 60 for five numbers."""
+        return math.lcm(*(term.coefficient.denominator for term in self.expanded))
+
+    @cached_property
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """The sets whose maxima occur."""
+        sides = (side for term in self.expanded for side in (term.left, term.right))
+        return tuple(sorted({s for side in sides for s in side}))
+
+    def __call__(self, x: Array) -> Array:
+        """Its value times ``denominator`` at numbers (*B, n), floats or balls: (*B).
+
+        In this form integers stay integers, and nothing is rounded.
+
+        Raises:
+            ValueError: the last axis of x does not have length n.
+        """
+        if x.shape[-1] != self.n:
+            raise ValueError(f"received {x.shape[-1]} numbers; the identity is one of {self.n}")
+        place = {s: k for k, s in enumerate(self.sets)}
+        left = torch.zeros(len(self.expanded), len(place), dtype=torch.float64)
+        right, shares = left.clone(), left.new_zeros(len(left))
+        for k, term in enumerate(self.expanded):
+            for matrix, side in ((left, term.left), (right, term.right)):
+                for s, times in Counter(side).items():
+                    matrix[k, place[s]] = times
+            shares[k] = int(term.coefficient * self.denominator)
+        maxima = torch.stack([x[..., list(s)].amax(-1) for s in self.sets], -1)
+        F, G = (maxima @ x.new_tensor(m.tolist()).mT for m in (left, right))
+        return (torch.maximum(F, G) * x.new_tensor(shares.tolist())).sum(-1)
+
+    def network(self) -> Network:
+        """The ReLU network of two hidden layers and integer weights with value denominator · max.
+
+        Its first layer has the units [x_i − x_j]_+, i ≠ j, and [±(x_1 + ... + x_n)]_+; the second
+        a unit for each maximum of two sums, and two more, which copy a sum of units with positive
+        coefficients and one with negative coefficients. There are no biases.
+
+        Raises:
+            ValueError: a set has three positions or more, two sides have different numbers of sets,
+                or n does not divide the sum of coefficients of x that it hands on.
+        """
+        return Network.linear(_matrices(self))
+
+
+def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The three matrices of the network of an identity of pairs."""
+    n = identity.n
+    if identity.rank > 2:
+        raise ValueError(
+            f"received maxima of {identity.rank} numbers; a hidden layer takes those of two"
+        )
+    units = {pair: k for k, pair in enumerate(itertools.permutations(range(n), 2))}
+    first = torch.zeros(len(units) + 2, n, dtype=torch.float64)
+    for (i, j), k in units.items():
+        first[k, i], first[k, j] = 1, -1
+    first[-2], first[-1] = 1, -1
+
+    rows, read = [], []
+    rest: Counter[int | tuple[int, int]] = Counter()  # of x_i and of r_ij, as they are
+    for term in identity.expanded:
+        c = int(term.coefficient * identity.denominator)
+        rows.append(_difference(term))
+        read.append(c)
+        for s in term.right:
+            rest[s[-1]] += c
+            if len(s) > 1:
+                rest[s] += c
+    mean, remainder = divmod(sum(rest[i] for i in range(n)), n)
+    if remainder:
+        raise ValueError(
+            f"the coefficients of x add up to {mean * n + remainder}; n = {n} does not divide it"
+        )
+    linear: Counter[int] = Counter({i: rest.pop(i, 0) - mean for i in range(n)})
+    for pair, c in _transport(linear).items():
+        rest[pair] += c
+    second = torch.zeros(len(rows) + 2, len(first), dtype=torch.float64)
+    for k, row in enumerate(rows):
+        for pair, c in row.items():
+            second[k, units[pair]] = c
+    for pair, c in rest.items():
+        second[-2 if c > 0 else -1, units[pair]] = abs(c)  # type: ignore[index]
+    second[-2, -2], second[-1, -1] = mean, mean
+    return first, second, torch.tensor([[*read, 1, -1]], dtype=torch.float64)
+
+
+def _difference(term: MaxTerm) -> Counter[tuple[int, int]]:
+    """left − right as a combination of the [x_i − x_j]_+, with as few of them as possible."""
+    if len(term.left) != len(term.right):
+        raise ValueError(
+            f"received max({term.left}, {term.right}); the two sides have equally many sets"
+        )
+    best: Counter[tuple[int, int]] | None = None
+    for bases in itertools.product(*term.left, *term.right):
+        row: Counter[tuple[int, int]] = Counter()
+        linear: Counter[int] = Counter()
+        for k, (s, base) in enumerate(zip((*term.left, *term.right), bases, strict=True)):
+            sign = 1 if k < len(term.left) else -1
+            linear[base] += sign
+            for other in s:
+                if other != base:
+                    row[other, base] += sign
+        for pair, c in _transport(linear).items():
+            row[pair] += c
+        if best is None or _size(row) < _size(best):
+            best = row
+    assert best is not None
+    return best
+
+
+def _transport(linear: Counter[int]) -> Counter[tuple[int, int]]:
+    """Σ_i a_i x_i with Σ_i a_i = 0 as a combination of x_i − x_j = r_ij − r_ji."""
+    row: Counter[tuple[int, int]] = Counter()
+    up = [i for i in sorted(linear) for _ in range(linear[i])]
+    down = [i for i in sorted(linear) for _ in range(-linear[i])]
+    for i, j in zip(up, down, strict=True):
+        row[i, j] += 1
+        row[j, i] -= 1
+    return row
+
+
+def _size(row: Counter[tuple[int, int]]) -> int:
+    return sum(map(abs, row.values()))
+
+
+MAX_OF_FIVE = MaxIdentity(
+    5,
+    (
+        MaxTerm(Fraction(3, 2), [(0, 1)], [(2, 3)]),
+        MaxTerm(Fraction(1, 2), [(0, 1), (0, 2)], [(0, 3), (0, 4)]),
+        MaxTerm(Fraction(1, 4), [(0, 1), (2, 3)], [(0, 2), (1, 3)]),
+        MaxTerm(-1, [(0, 1), (2, 3)], [(0, 2), (1, 4)]),
+    ),
+)
+"""The maximum of five numbers by maxima of pairs and maxima of two."""
