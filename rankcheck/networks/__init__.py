@@ -15,7 +15,7 @@ from rankcheck.networks.balancing import (
 )
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.networks.evaluation import AtPoints, leaky, leaky_derivative
-from rankcheck.networks.gradients import squared_error_gradient
+from rankcheck.networks.gradients import squared_error_gradient, value_gradient
 from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
 from rankcheck.networks.loss_hessian import loss_hessian
 from rankcheck.networks.network import Network, PartialJacobians
@@ -43,5 +43,6 @@ __all__ = [
     "ntk_mixed_derivative",
     "ntk_trace",
     "squared_error_gradient",
+    "value_gradient",
     "zigzag",
 ]

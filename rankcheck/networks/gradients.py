@@ -1,20 +1,29 @@
-r"""The gradient of a mean squared error in the parameters, from products of masked weights.
+r"""Gradients in the parameters, from products of masked weights.
 
-With G_ℓ(x) the Jacobian of α̃_ℓ → f at x and $r_i = f(x_i) - y_i$, the cost
-$C = \frac1N \sum_i \|r_i\|^2$ has
+With G_ℓ(x) the Jacobian of α̃_ℓ → f at x, the sum $F = \sum_i \langle u_i, f(x_i) \rangle$ has
 
-$$\frac{\partial C}{\partial W_\ell} = \frac2N \sum_i G_\ell(x_i)^T r_i\, \alpha_{\ell-1}(x_i)^T,
-  \qquad \frac{\partial C}{\partial b_\ell} = \frac2N \sum_i G_\ell(x_i)^T r_i$$
+$$\frac{\partial F}{\partial W_\ell} = \sum_i G_\ell(x_i)^T u_i\, \alpha_{\ell-1}(x_i)^T,
+  \qquad \frac{\partial F}{\partial b_\ell} = \sum_i G_\ell(x_i)^T u_i$$
 
-where no hidden pre-activation vanishes. Runs on floats and on balls.
+where no hidden pre-activation vanishes, and so has the cost $\frac1N \sum_i \|f(x_i) - y_i\|^2$ with
+$u_i = \frac2N (f(x_i) - y_i)$. Runs on floats and on balls.
 """
 
 from __future__ import annotations
 
 from rankcheck.linalg import Array
+from rankcheck.networks.evaluation import AtPoints
 from rankcheck.networks.network import Network
 
-__all__ = ["squared_error_gradient"]
+__all__ = ["squared_error_gradient", "value_gradient"]
+
+
+def value_gradient(net: Network, x: Array, u: Array) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """∂F/∂W_1..∂W_L and ∂F/∂b_1..∂b_L of F = Σ ⟨u_i, f(x_i)⟩, for x (*B, N, n_0), u (*B, N, n_L).
+
+    Raises ValueError if u does not have the shape of the values at x.
+    """
+    return _gradient(net.at(x), u, "directions")
 
 
 def squared_error_gradient(
@@ -25,13 +34,21 @@ def squared_error_gradient(
     Raises ValueError if y does not have the shape of the values at x.
     """
     at = net.at(x)
-    value = at.value
-    if y.shape != value.shape or y.ndim < 2:
-        raise ValueError(
-            f"received targets of shape {tuple(y.shape)} for values of shape {tuple(value.shape)}; "
-            "they are equal, (*B, N, n_L)"
-        )
-    errors = (2 * (value - y) / y.shape[-2]).unsqueeze(-1)
-    back = [(G.mT @ errors).squeeze(-1) for G in at.outer_jacobians]
+    _check_shape("targets", y, at.value)
+    return _gradient(at, 2 * (at.value - y) / y.shape[-2], "errors")
+
+
+def _gradient(at: AtPoints, u: Array, name: str) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    _check_shape(name, u, at.value)
+    rows = u.unsqueeze(-1)
+    back = [(G.mT @ rows).squeeze(-1) for G in at.outer_jacobians]
     weights = [d.mT @ a for d, a in zip(back, at.activations, strict=True)]
     return tuple(weights), tuple(d.sum(-2) for d in back)
+
+
+def _check_shape(name: str, received: Array, value: Array) -> None:
+    if received.shape != value.shape or received.ndim < 2:
+        raise ValueError(
+            f"received {name} of shape {tuple(received.shape)} for values of shape "
+            f"{tuple(value.shape)}; they are equal, (*B, N, n_L)"
+        )

@@ -1,4 +1,4 @@
-"""The gradient of a squared error against automatic differentiation, and a trained minimum."""
+"""Gradients in the parameters against automatic differentiation, and a trained minimum."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankcheck.networks import Network
-from rankcheck.networks.gradients import squared_error_gradient
+from rankcheck.networks.gradients import squared_error_gradient, value_gradient
 
 from ..draws import normal, random_network
 
@@ -28,6 +28,25 @@ def test_against_autograd(widths, slope):
     weights, biases = squared_error_gradient(net, x, y)
     for leaf, found in zip(leaves, (*weights, *biases), strict=True):
         assert torch.allclose(leaf.grad, found)
+
+
+@pytest.mark.parametrize("widths", [(2, 3), (2, 4, 1), (3, 2, 5, 2)])
+@pytest.mark.parametrize("slope", [0.0, -0.5])
+@pytest.mark.oracle("rankcheck.networks.value_gradient", "torch.autograd")
+def test_the_gradient_of_values_against_autograd(widths, slope):
+    net, x, u = drawn(widths, batch=(5,), slope=slope)
+    leaves = [t.clone().requires_grad_() for t in (*net.weights, *net.biases)]
+    L = net.depth
+    (u * Network(leaves[:L], leaves[L:], slope)(x)).sum().backward()
+    weights, biases = value_gradient(net, x, u)
+    for leaf, found in zip(leaves, (*weights, *biases), strict=True):
+        assert torch.allclose(leaf.grad, found)
+
+
+def test_directions_have_the_shape_of_the_values():
+    net, x, u = drawn((2, 3, 1))
+    with pytest.raises(ValueError, match="received directions of shape"):
+        value_gradient(net, x, u[..., :0])
 
 
 def test_targets_have_the_shape_of_the_values():
