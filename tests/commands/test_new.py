@@ -6,6 +6,7 @@ import pytest
 
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
+from rankcheck.claims.reference import Document
 from rankcheck.commands import new
 from rankcheck.commands.new import KINDS
 from rankcheck.files import project_folder
@@ -35,6 +36,22 @@ def test_it_fails_until_it_is_filled_in(command):
     assert "t.first-try" in out
 
 
+def test_a_claim_of_a_folder_with_several_documents_names_one():
+    assert 'paper("KEY", "PLACE")' in new.text("field.my-claim", "bound")
+    assert 'paper("rank", "PLACE")' in new.text("rank.my-claim", "bound")
+
+
+def test_a_document_is_added(command, monkeypatch):
+    added = []
+    monkeypatch.setattr(new, "add_document", lambda one: added.append(one) or [Path("made.toml")])
+    options = ("--authors", "A. Me", "--title", "On costs", "--venue", "here", "--year", "2027")
+    code, out, _ = command("new", "--document", "me2027", *options)
+    assert (code, out.splitlines()[0]) == (0, "wrote made.toml")
+    assert added == [Document("me2027", "A. Me", "On costs", "here", 2027, "me2027")]
+    assert "rankcheck new me2027.my-claim" in out
+    assert 'paper("me2027", "Thm 1")' in out
+
+
 def test_where_it_is_written():
     assert new._place("rank.my-claim") == project_folder() / "rank" / "my_claim.py"
     assert new._place("mine.my-claim") == Path("my_claim.py")
@@ -49,6 +66,12 @@ def test_where_it_is_written():
         ("t.a --file no/such/folder/a.py", "No such file"),
         ("t.a --kind theorem", "'theorem'"),
         ("t.a", "a.py exists"),
+        ("", "neither a claim nor a document"),
+        ("t.a --document b", "both a claim and a document"),
+        ("t.a --year 2027", "--year was given"),
+        ("--document b --kind bound", "--kind was given"),
+        ("--document b --title T --venue V", "--authors, --year are missing"),
+        ("--document rank --authors A --title T --venue V --year 2027", "two documents 'rank'"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_no_file_is_lost(command, arguments, fact):
