@@ -338,6 +338,7 @@ def symmetric(*shape, seed=0):
 
 SYMMETRIC_FUNCTIONS = {
     "sqrt": lambda A: linalg.symmetric_sqrt(A @ A),
+    "power": lambda A: linalg.symmetric_power(A @ A, Fraction(3, 4)),
     "log": lambda A: linalg.symmetric_log(A @ A + linalg.eye(A.shape[-1], A)),
     "abs": linalg.symmetric_abs,
     "exp": lambda A: linalg.spectral_function(A / 8, torch.exp),
@@ -386,6 +387,12 @@ def test_roots_of_semidefinite_and_logarithms_of_singular_matrices():
     torch.testing.assert_close(logs[1], torch.zeros(2, 2).double(), rtol=0, atol=1e-14)
     with pytest.raises(Undecided):
         _ = linalg.symmetric_log(BallArray.exact(mixed)) >= 0
+
+
+@pytest.mark.parametrize("q", [0, -1, Fraction(-1, 2)])
+def test_powers_of_semidefinite_matrices_are_positive(q):
+    with pytest.raises(ValueError, match="it must be positive"):
+        linalg.symmetric_power(torch.eye(2).double(), q)
 
 
 @pytest.mark.parametrize("name", [*SYMMETRIC_FUNCTIONS, *PROJECTIONS])
@@ -537,6 +544,7 @@ def test_functions_of_singular_values_against_numpy(shape):
 
 @pytest.mark.oracle("rankcheck.linalg.spectral_function", "scipy.linalg.funm")
 @pytest.mark.oracle("rankcheck.linalg.symmetric_sqrt", "scipy.linalg.sqrtm")
+@pytest.mark.oracle("rankcheck.linalg.symmetric_power", "scipy.linalg.fractional_matrix_power")
 @pytest.mark.oracle("rankcheck.linalg.symmetric_log", "scipy.linalg.expm")
 @pytest.mark.oracle("rankcheck.linalg.symmetric_abs", "scipy.linalg.polar")
 @pytest.mark.parametrize("n", [1, 2, 4])
@@ -545,6 +553,9 @@ def test_functions_of_symmetric_matrices_against_scipy(n):
         G = A @ A + torch.eye(n)
         near: Any = {"rtol": 1e-9, "atol": 1e-9}
         np.testing.assert_allclose(linalg.symmetric_sqrt(G), scipy.linalg.sqrtm(G.numpy()), **near)
+        for q in (Fraction(1, 3), 0.75, 2):
+            powers = scipy.linalg.fractional_matrix_power(G.numpy(), float(q))
+            np.testing.assert_allclose(linalg.symmetric_power(G, q), powers, **near)
         logarithm = linalg.symmetric_log(G).numpy()
         np.testing.assert_allclose(scipy.linalg.expm(logarithm), G.numpy(), **near)
         np.testing.assert_allclose(

@@ -55,6 +55,7 @@ from rankcheck.linalg.spectral import (
     spectral_radius,
     symmetric_abs,
     symmetric_log,
+    symmetric_power,
     symmetric_sqrt,
 )
 
@@ -83,5 +84,6 @@ __all__ = [
     "spectral_radius",
     "symmetric_abs",
     "symmetric_log",
+    "symmetric_power",
     "symmetric_sqrt",
 ]

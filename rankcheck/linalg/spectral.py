@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from rankcheck import balls
 from rankcheck.balls import is_ball
-from rankcheck.linalg.arrays import Array, power, require_square
+from rankcheck.linalg.arrays import Array, Number, power, require_square
 from rankcheck.linalg.singular import RANK_FACTOR
 
 EQUAL = 1e-5
@@ -85,19 +85,35 @@ class _Spectral(torch.autograd.Function):
         return (result + result.mH) / 2, None
 
 
-def symmetric_sqrt(A: Array) -> Array:
-    """The positive semidefinite root of the positive part of A: A₊^½, shape (*B, n, n).
+def symmetric_power(A: Array, q: Number) -> Array:
+    """The power q > 0 of the positive part of A: A₊^q, shape (*B, n, n).
 
     Negative eigenvalues count as zero, so that rounding does not make a semidefinite matrix
     undefined; in floats so do those up to τ(A), where the gradient is zero.
-    """
 
-    def root(x: Array) -> Array:
+    Raises ValueError unless q > 0: A₊⁰ is the identity or a projection, as one likes.
+
+    >>> A = torch.tensor([[34.0, 30.0], [30.0, 34.0]], dtype=torch.float64)
+    >>> symmetric_power(balls.BallArray.exact(A), Fraction(1, 2))
+    BallArray([[5, 3], [3, 5]])
+    """
+    if not q > 0:
+        raise ValueError(f"received the power {q} of a semidefinite matrix; it must be positive")
+
+    def entrywise(x: Array) -> Array:
         if not is_ball(x):
             x = torch.where(x > _zero_threshold(x), x, 0.0)
-        return power(x.clamp(min=0), Fraction(1, 2))
+        return power(x.clamp(min=0), q)
 
-    return spectral_function(A, root)
+    return spectral_function(A, entrywise)
+
+
+def symmetric_sqrt(A: Array) -> Array:
+    """The positive semidefinite root of the positive part of A: A₊^½, shape (*B, n, n).
+
+    See :func:`symmetric_power`.
+    """
+    return symmetric_power(A, Fraction(1, 2))
 
 
 def symmetric_log(A: Array) -> Array:

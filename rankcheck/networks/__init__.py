@@ -14,8 +14,13 @@ from rankcheck.networks.balancing import (
     neuron_imbalances,
 )
 from rankcheck.networks.bounds import interval_bounds
+from rankcheck.networks.descent import sgd_step
 from rankcheck.networks.evaluation import AtPoints, leaky, leaky_derivative
-from rankcheck.networks.gradients import squared_error_gradient, value_gradient
+from rankcheck.networks.gradients import (
+    backpropagated_errors,
+    squared_error_gradient,
+    value_gradient,
+)
 from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
 from rankcheck.networks.loss_hessian import loss_hessian
 from rankcheck.networks.network import Network, PartialJacobians
@@ -27,6 +32,7 @@ __all__ = [
     "Network",
     "PartialJacobians",
     "PiecewiseLinear",
+    "backpropagated_errors",
     "balance_layers",
     "balance_neurons",
     "gram",
@@ -42,6 +48,7 @@ __all__ = [
     "ntk",
     "ntk_mixed_derivative",
     "ntk_trace",
+    "sgd_step",
     "squared_error_gradient",
     "value_gradient",
     "zigzag",

@@ -5,7 +5,7 @@ With G_ℓ(x) the Jacobian of α̃_ℓ → f at x, the sum $F = \sum_i \langle u
 $$\frac{\partial F}{\partial W_\ell} = \sum_i G_\ell(x_i)^T u_i\, \alpha_{\ell-1}(x_i)^T,
   \qquad \frac{\partial F}{\partial b_\ell} = \sum_i G_\ell(x_i)^T u_i$$
 
-where no hidden pre-activation vanishes, and so has the cost $\frac1N \sum_i \|f(x_i) - y_i\|^2$ with
+where no hidden pre-activation vanishes. So has the cost $\frac1N \sum_i \|f(x_i) - y_i\|^2$, with
 $u_i = \frac2N (f(x_i) - y_i)$. Runs on floats and on balls.
 """
 
@@ -15,7 +15,17 @@ from rankcheck.linalg import Array
 from rankcheck.networks.evaluation import AtPoints
 from rankcheck.networks.network import Network
 
-__all__ = ["squared_error_gradient", "value_gradient"]
+__all__ = ["backpropagated_errors", "squared_error_gradient", "value_gradient"]
+
+
+def backpropagated_errors(net: Network, x: Array, u: Array) -> tuple[Array, ...]:
+    """The derivatives of F = Σ ⟨u_i, f(x_i)⟩ in α̃_1(x_i), ..., α̃_L(x_i): G_ℓ(x_i)ᵀ u_i.
+
+    For x (*B, N, n_0) and u (*B, N, n_L) the shapes are (*B, N, n_ℓ); the last is u.
+
+    Raises ValueError if u does not have the shape of the values at x.
+    """
+    return _errors(net.at(x), u, "directions")
 
 
 def value_gradient(net: Network, x: Array, u: Array) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
@@ -39,11 +49,15 @@ def squared_error_gradient(
 
 
 def _gradient(at: AtPoints, u: Array, name: str) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    _check_shape(name, u, at.value)
-    rows = u.unsqueeze(-1)
-    back = [(G.mT @ rows).squeeze(-1) for G in at.outer_jacobians]
+    back = _errors(at, u, name)
     weights = [d.mT @ a for d, a in zip(back, at.activations, strict=True)]
     return tuple(weights), tuple(d.sum(-2) for d in back)
+
+
+def _errors(at: AtPoints, u: Array, name: str) -> tuple[Array, ...]:
+    _check_shape(name, u, at.value)
+    rows = u.unsqueeze(-1)
+    return tuple((G.mT @ rows).squeeze(-1) for G in at.outer_jacobians)
 
 
 def _check_shape(name: str, received: Array, value: Array) -> None:

@@ -6,7 +6,11 @@ import pytest
 import torch
 
 from rankcheck.networks import Network
-from rankcheck.networks.gradients import squared_error_gradient, value_gradient
+from rankcheck.networks.gradients import (
+    backpropagated_errors,
+    squared_error_gradient,
+    value_gradient,
+)
 
 from ..draws import normal, random_network
 
@@ -43,10 +47,22 @@ def test_the_gradient_of_values_against_autograd(widths, slope):
         assert torch.allclose(leaf.grad, found)
 
 
-def test_directions_have_the_shape_of_the_values():
+@pytest.mark.parametrize("widths", [(2, 3), (2, 4, 1), (3, 2, 5, 2)])
+@pytest.mark.oracle("rankcheck.networks.backpropagated_errors", "torch.autograd")
+def test_backpropagated_errors_are_derivatives_in_the_biases_of_a_copy_a_point(widths):
+    net, x, u = drawn(widths, slope=-0.5)
+    copies = [w.expand(4, *w.shape) for w in net.weights]
+    leaves = [b.repeat(4, 1).requires_grad_() for b in net.biases]
+    (u * Network(copies, leaves, -0.5)(x)).sum().backward()
+    for leaf, found in zip(leaves, backpropagated_errors(net, x, u), strict=True):
+        torch.testing.assert_close(leaf.grad, found)
+
+
+@pytest.mark.parametrize("function", [value_gradient, backpropagated_errors])
+def test_directions_have_the_shape_of_the_values(function):
     net, x, u = drawn((2, 3, 1))
     with pytest.raises(ValueError, match="received directions of shape"):
-        value_gradient(net, x, u[..., :0])
+        function(net, x, u[..., :0])
 
 
 def test_targets_have_the_shape_of_the_values():
