@@ -6,6 +6,7 @@ May import: `networks`, `regions`, `witnesses`, and what is below them.
 
 from __future__ import annotations
 
+from rankcheck.costs.convolutional import convolutional_cost
 from rankcheck.costs.corrections import (
     cost_expansion,
     distortion,
@@ -30,6 +31,7 @@ from rankcheck.costs.depth import (
     winning_threshold_by_gradients,
 )
 from rankcheck.costs.gaussian import egop_gaussian
+from rankcheck.costs.identity import cost_of_identity
 from rankcheck.costs.index_rank import (
     effective_index_rank,
     effective_rank_bound,
@@ -43,6 +45,7 @@ from rankcheck.costs.index_rank import (
     principal_directions,
 )
 from rankcheck.costs.offsets import offset_cost, offset_growth, offset_price, offset_squares
+from rankcheck.costs.one_dimensional import slope_jumps, variation_with_biases
 from rankcheck.costs.path_norms import path_norm
 from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
@@ -70,7 +73,9 @@ __all__ = [
     "balanced_factors",
     "best_last_layer",
     "best_scale",
+    "convolutional_cost",
     "cost_expansion",
+    "cost_of_identity",
     "descent_jacobian",
     "descent_losses",
     "descent_path",
@@ -111,11 +116,13 @@ __all__ = [
     "scaled_schatten_power",
     "secant_cost",
     "second_order",
+    "slope_jumps",
     "split_along",
     "split_losses",
     "total_variation_of_derivative",
     "two_layer_network",
     "unit_rank",
+    "variation_with_biases",
     "winning_depth",
     "winning_threshold",
     "winning_threshold_by_gradients",

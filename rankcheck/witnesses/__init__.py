@@ -15,6 +15,14 @@ from rankcheck.witnesses.constants import (
     last_bias_as_unit,
     least_constant_cost,
 )
+from rankcheck.witnesses.convolutional import (
+    cheapest_kernels,
+    circulant,
+    composed_kernel,
+    composition_noise,
+    convolutional_layers,
+    fourier_sizes,
+)
 from rankcheck.witnesses.cross_example import (
     EqualValues,
     cross,
@@ -37,6 +45,7 @@ from rankcheck.witnesses.inner_product import (
     largest_parameter,
     pair_with_sum,
 )
+from rankcheck.witnesses.kink_network import kink_network
 from rankcheck.witnesses.leaky_representation import leaky_representation, with_slope
 from rankcheck.witnesses.lipschitz import (
     LipschitzApproximator,
@@ -47,6 +56,7 @@ from rankcheck.witnesses.lipschitz import (
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
+from rankcheck.witnesses.multiples import multiple
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
 from rankcheck.witnesses.planar_identity import (
     cheapest_heights,
@@ -109,11 +119,16 @@ __all__ = [
     "chained_distances",
     "chained_frames",
     "cheapest_heights",
+    "cheapest_kernels",
+    "circulant",
     "close",
     "compose",
+    "composed_kernel",
+    "composition_noise",
     "cone_network",
     "conjugate",
     "constant_network",
+    "convolutional_layers",
     "cross",
     "cross_as_printed",
     "cross_network",
@@ -130,6 +145,7 @@ __all__ = [
     "interpolate_cells",
     "interpolated_shares",
     "inverse",
+    "kink_network",
     "largest_parameter",
     "last_bias_as_unit",
     "leaky_representation",
@@ -139,6 +155,7 @@ __all__ = [
     "mask_losses",
     "max_network",
     "middle_frames",
+    "multiple",
     "offset_identity",
     "offsets",
     "one_sided_distances",
