@@ -137,6 +137,7 @@ __all__ = [
     "depth_three_cells",
     "distinct_rays",
     "equal_values",
+    "fourier_sizes",
     "homogeneous_form",
     "identity_layers",
     "inner_product_cells",

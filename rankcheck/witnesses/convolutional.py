@@ -23,7 +23,7 @@ EPSILON = 2.0**-52
 
 
 def circulant(w: Array) -> Array:
-    """C(w) with entries w_{i−j mod n}, shape (*B, n, n): C(w)v is the circular convolution w ∗ v."""
+    """C(w) with entries w_{i−j mod n}, shape (*B, n, n): C(w)v is the convolution w ∗ v."""
     places = torch.arange(w.shape[-1])
     return w[..., (places[:, None] - places) % w.shape[-1]]
 
@@ -36,7 +36,8 @@ def convolutional_layers(kernels: Array) -> tuple[Array, ...]:
     """
     if kernels.ndim < 2 or 0 in kernels.shape[-2:]:
         raise ValueError(
-            f"received kernels of shape {tuple(kernels.shape)}; L kernels of length n are (*B, L, n)"
+            f"received kernels of shape {tuple(kernels.shape)}; "
+            f"L kernels of length n are (*B, L, n)"
         )
     *inner, last = kernels.unbind(-2)
     return (*(circulant(w).mT for w in inner), last.unsqueeze(-2))
@@ -58,7 +59,7 @@ def composed_kernel(kernels: Array) -> Array:
 
 
 def composition_noise(kernels: Array) -> Array:
-    """A bound on the rounding error of each Fourier coefficient of β: 4nLε Π ‖w_ℓ‖_1, shape (*B)."""
+    """A bound on the rounding error of a Fourier coefficient of β, 4nLε Π ‖w_ℓ‖_1; shape (*B)."""
     L, n = kernels.shape[-2:]
     return 4 * n * L * EPSILON * kernels.abs().sum(-1).prod(-1)
 
