@@ -301,6 +301,20 @@ def test_range_projections_against_gram_and_schmidt(shape):
     torch.testing.assert_close(linalg.range_projection(A), floats, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(3, 1), (1, 3), (3, 3), (4, 2)])
+@pytest.mark.oracle("rankcheck.linalg.pseudo_inverse", "numpy.linalg.pinv")
+def test_pseudo_inverses(shape):
+    m, n = shape
+    A = matrices(6, m, n, seed=35)
+    A[0] = 0
+    A[1:4] = matrices(3, m, 1, seed=36) @ matrices(3, 1, n, seed=37)
+    truth = torch.tensor(np.linalg.pinv(A.numpy(), rcond=1e-12))
+    torch.testing.assert_close(linalg.pseudo_inverse(A), truth, rtol=1e-9, atol=1e-12)
+    exact = linalg.pseudo_inverse(BallArray.exact(A))
+    assert exact.lower().tolist() == exact.upper().tolist()
+    torch.testing.assert_close(exact.midpoints(), truth, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.oracle("rankcheck.linalg.block_diagonal", "torch.block_diag")
 @pytest.mark.oracle("rankcheck.linalg.eye", "torch.eye")
 def test_blocks_and_identities_follow_their_kind():

@@ -163,9 +163,17 @@ def nuclear_norm(A: Array) -> Array:
     return singular_values(A).sum(-1)
 
 
+def pseudo_inverse(A: Array) -> Array:
+    """A⁺, the Moore–Penrose inverse, shape (*B, n, m): rational for rational A.
+
+    In floats the singular values up to τ(A) count as zero; the result is 0 for A = 0.
+    """
+    if is_ball(A):
+        return torch.linalg.pinv(A)
+    relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
+    return torch.linalg.pinv(A, rtol=relative)
+
+
 def range_projection(A: Array) -> Array:
     """A A⁺, the orthogonal projection onto Im A, shape (*B, m, m): rational for rational A."""
-    if is_ball(A):
-        return A @ torch.linalg.pinv(A)
-    relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
-    return A @ torch.linalg.pinv(A, rtol=relative)
+    return A @ pseudo_inverse(A)
