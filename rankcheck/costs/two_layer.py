@@ -13,6 +13,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
+from rankcheck.costs.one_dimensional import slope_jumps
 from rankcheck.costs.path_norms import vector_norm
 from rankcheck.linalg import Array, power, rank
 from rankcheck.networks.network import Network
@@ -67,24 +68,10 @@ def unit_rank(W: Array, a: Array) -> Tensor:
 def total_variation_of_derivative(W: Array, b: Array, a: Array) -> Array:
     """∫|f''| of f(x) = Σ a_k [w_k x + b_k]_+ over the line, from the slopes beside each breakpoint.
 
-    W (*B, K, 1), b and a (*B, K); shape (*B). At each breakpoint the jump of f' is the slope of the
-    units that are active just right of it less that of those just left; the sizes of the jumps are
-    added, coinciding breakpoints once. O(K²). With distinct breakpoints it equals
+    W (*B, K, 1), b and a (*B, K); shape (*B). It is the sum of the sizes of
+    :func:`rankcheck.costs.slope_jumps`. With distinct breakpoints it equals
     :func:`path_norm_of_units`; at coinciding ones jumps can cancel.
 
     Raises ValueError unless D = 1.
     """
-    if W.shape[-1] != 1:
-        raise ValueError(f"received W of shape {tuple(W.shape)}; one variable takes (*B, K, 1)")
-    w = W[..., 0]
-    bends = w != 0
-    t = -b / torch.where(bends, w, w.new_ones(w.shape))
-    here, unit = t.unsqueeze(-1), t.unsqueeze(-2)  # slopes at t_i, units k
-    rising = (w > 0).unsqueeze(-2)
-    both = (bends.unsqueeze(-1) & bends.unsqueeze(-2)).to(torch.float64)
-    weight = (a * w).unsqueeze(-2)
-    right = torch.where(rising, unit <= here, unit > here).to(torch.float64)
-    left = torch.where(rising, unit < here, unit >= here).to(torch.float64)
-    jump = ((right - left) * both * weight).sum(-1).abs()
-    together = ((unit == here).to(torch.float64) * both).sum(-1)
-    return (jump / torch.where(together > 0, together, 1.0)).sum(-1)
+    return slope_jumps(W, b, a)[1].sum(-1)

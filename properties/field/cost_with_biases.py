@@ -1,0 +1,144 @@
+"""Penalising the biases: what one hidden layer on the line costs is ∫ √(1+x²) d|f''|."""
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck import bound, construction, eq, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.costs import slope_jumps, two_layer_network, variation_with_biases
+from rankcheck.instances.matrices import positive, signs
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.units import breakpoints
+from rankcheck.linalg import power
+from rankcheck.networks import Network
+from rankcheck.networks.piecewise_linear import PiecewiseLinear
+from rankcheck.witnesses.kink_network import kink_network
+
+HALF = Fraction(1, 2)
+
+
+@instances
+def units_of_one_variable(source: Source):
+    """W (K × 1), b and a: any units; or units at two or three kinks, in multiples of 1/8."""
+    K = source.integer(1, 5)
+    W, a = source.tensor(K, 1), source.tensor(K)
+    if source.choice(("any units", "shared kinks")) == "any units":
+        return W, source.tensor(K), a
+    kinks = (8 * source.tensor(2 if K < 4 else 3, low=-4.0, high=4.0)).round() / 8
+    t = kinks[..., [k % kinks.shape[-1] for k in range(K)]]
+    W = (8 * W).round() / 8
+    return W, -W[..., 0] * t, a
+
+
+@instances
+def balanced_units_with_biases(source: Source):
+    """Units with a² = w² + b²: at distinct kinks; or at one, with jumps of one sign."""
+    K = source.integer(1, 5)
+    size, side = positive(source, K, high=2.0), signs(source, K)
+    if source.choice(("distinct kinks", "one kink")) == "distinct kinks":
+        u, outer = breakpoints(source, K) / 16, signs(source, K)
+    else:
+        u, outer = source.tensor(1, low=-0.75, high=0.75) + 0 * size, signs(source, 1) + 0 * size
+    # (1 − u², 2u, 1 + u²) are the sides of a right triangle; the kink is −2u/(1 − u²).
+    w, b = side * size * (1 - u * u), side * size * 2 * u
+    return w.unsqueeze(-1), b, outer * size * (1 + u * u)
+
+
+def heavier(W, b, a):
+    """∫ (1+x²)^{51/100} d|f''|."""
+    kinks, sizes = slope_jumps(W, b, a)
+    return (power(1 + kinks * kinks, Fraction(51, 100)) * sizes).sum(-1)
+
+
+def by_the_sum(W, b, a):
+    """∫ (1 + |x|) d|f''|."""
+    kinks, sizes = slope_jumps(W, b, a)
+    return ((1 + kinks.abs()) * sizes).sum(-1)
+
+
+@bound(
+    "field.cost-with-biases",
+    paper("boursier2023", "on the cost of a function, as recalled"),
+    instances=units_of_one_variable(),
+    tight=balanced_units_with_biases(),
+    mutants={
+        "weight (1+x²)^{51/100}": {"variation": heavier},
+        "weight 1 + |x|": {"variation": by_the_sum},
+    },
+    formula=r"\int \sqrt{1 + x^2}\,d|f''|(x) \le \tfrac12 \sum_k (a_k^2 + w_k^2 + b_k^2)",
+)
+def test_cost_with_biases(W, b, a, *, variation=variation_with_biases):
+    r"""With penalised biases a network on the line costs the weighted variation of its slope.
+
+    $\frac12 \sum_k (a_k^2 + w_k^2 + b_k^2) \ge \int \sqrt{1 + x^2}\,d|f''|(x)$ for
+    $f(x) = \sum_k a_k [w_k x + b_k]_+ + px + q$: at each kink $t$ of $f$ the right side has
+    $\sqrt{1 + t^2}$ times the size of the jump of $f'$. Several units may have one kink, and their
+    jumps may cancel; units with $w_k = 0$ have none. The affine function $px + q$ is free.
+
+    Equality needs $a_k^2 = w_k^2 + b_k^2$, and at each kink jumps of one sign.
+    field.least-cost-with-biases has a network that attains it. Not checked: functions with
+    infinitely many kinks, which are limits.
+    """
+    return leq(variation(W, b, a), two_layer_network(W, b, a).cost() / 2)
+
+
+@instances
+def functions_with_kinks(source: Source):
+    """Kinks t_1 < … < t_K, the slopes around them (K + 1), f(t_1), and points."""
+    K, N = source.integer(1, 5), source.integer(1, 3)
+    return breakpoints(source, K), source.tensor(K + 1), source.tensor(), source.tensor(N)
+
+
+def of_weight_one(kinks, jumps):
+    """The units J [x − t]_+, not balanced."""
+    w = jumps * 0 + 1
+    return Network((w.unsqueeze(-1), jumps.unsqueeze(-2)), (-kinks, 0 * w[..., :1]))
+
+
+def balanced_without_biases(kinks, jumps):
+    """|a| = w, as if the biases were free."""
+    w = power(jumps.abs(), HALF)
+    return Network(
+        (w.unsqueeze(-1), (w * jumps.sign()).unsqueeze(-2)), (-w * kinks, 0 * w[..., :1])
+    )
+
+
+def wrong_signs(kinks, jumps):
+    """The jumps with the sign of the first changed."""
+    first = torch.arange(jumps.shape[-1], device=jumps.device) == 0
+    return kink_network(kinks, torch.where(first, -jumps, jumps))
+
+
+@construction(
+    "field.least-cost-with-biases",
+    paper("boursier2023", "on the cost of a function, as recalled"),
+    instances=functions_with_kinks(),
+    mutants={
+        "not balanced": {"witness": of_weight_one},
+        "balanced without the biases": {"witness": balanced_without_biases},
+        "a jump of the other sign": {"witness": wrong_signs},
+    },
+    witness=kink_network,
+)
+def test_least_cost_with_biases(kinks, slopes, value, x, *, witness=kink_network):
+    r"""One balanced unit for each kink attains the weighted variation of the slope.
+
+    A continuous $f$ with the kinks $t_k$ and the jumps $J_k$ of the slope is
+    $f(x) = px + q + \sum_k a_k [w_k x + b_k]_+$ with
+    $\frac12 \sum_k (a_k^2 + w_k^2 + b_k^2) = \sum_k \sqrt{1 + t_k^2}\,|J_k|$, the lower bound of
+    field.cost-with-biases: $w_k > 0$, $b_k = -w_k t_k$, $a_k w_k = J_k$, $a_k^2 = w_k^2 + b_k^2$.
+
+    The affine function $px + q$, which is $f$ on the left of all kinks, costs nothing.
+    """
+    net = witness(kinks, slopes[..., 1:] - slopes[..., :-1])
+    ends = torch.cat((kinks[..., :1] - 1, kinks, kinks[..., -1:] + 1), -1)
+    f = PiecewiseLinear.from_slopes(ends, slopes, value)
+    affine = value.unsqueeze(-1) + slopes[..., :1] * (x - ends[..., :1])
+    points = x.unsqueeze(-1)
+    scale = network_scale(net, points).squeeze(-1) + affine.abs() + f(x).abs()
+    least = (power(1 + kinks * kinks, HALF) * (slopes[..., 1:] - slopes[..., :-1]).abs()).sum(-1)
+    return (
+        eq(net(points).squeeze(-1) + affine, f(x), scale=scale, label="the function"),
+        eq(net.cost() / 2, least, label="the cost"),
+    )
