@@ -26,6 +26,7 @@ from rankcheck.networks.loss_hessian import loss_hessian
 from rankcheck.networks.network import Network, PartialJacobians
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.networks.tangent_kernel import gram, ntk, ntk_mixed_derivative, ntk_trace
+from rankcheck.networks.units import unit_costs
 
 __all__ = [
     "AtPoints",
@@ -50,6 +51,7 @@ __all__ = [
     "ntk_trace",
     "sgd_step",
     "squared_error_gradient",
+    "unit_costs",
     "value_gradient",
     "zigzag",
 ]

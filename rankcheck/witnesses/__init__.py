@@ -8,6 +8,12 @@ from __future__ import annotations
 
 from rankcheck.witnesses.balanced_cone import balanced_cone_network
 from rankcheck.witnesses.bijections import conjugate, inverse
+from rankcheck.witnesses.caratheodory import (
+    cheaper_combination,
+    fewer_units,
+    fewer_units_in_span,
+    null_vector,
+)
 from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, point, tangent
 from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
 from rankcheck.witnesses.constants import (
@@ -55,7 +61,17 @@ from rankcheck.witnesses.lipschitz import (
     supremum_error,
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
+from rankcheck.witnesses.max_of_seven import MAX_OF_SEVEN, MaxSum
+from rankcheck.witnesses.max_orbits import term_orbits
 from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
+from rankcheck.witnesses.maxima_on_orders import (
+    OrderForm,
+    form_on_order,
+    is_linear_on_orders,
+    is_maximum,
+    mean_form,
+    values_on_sets,
+)
 from rankcheck.witnesses.multiples import multiple
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
 from rankcheck.witnesses.planar_identity import (
@@ -89,10 +105,12 @@ from rankcheck.witnesses.rank_one_interpolant import (
 from rankcheck.witnesses.sawtooth_code import outer_layers, sawtooth_code
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
 from rankcheck.witnesses.shear import shear, shear_network
+from rankcheck.witnesses.tent import tent_network
 from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
 
 __all__ = [
     "MAX_OF_FIVE",
+    "MAX_OF_SEVEN",
     "Autoencoder",
     "Bottleneck",
     "DepthThree",
@@ -103,7 +121,9 @@ __all__ = [
     "Loop",
     "MaxForm",
     "MaxIdentity",
+    "MaxSum",
     "MaxTerm",
+    "OrderForm",
     "RankOneInterpolant",
     "add",
     "affine",
@@ -118,6 +138,7 @@ __all__ = [
     "chain_turns",
     "chained_distances",
     "chained_frames",
+    "cheaper_combination",
     "cheapest_heights",
     "cheapest_kernels",
     "circulant",
@@ -137,6 +158,9 @@ __all__ = [
     "depth_three_cells",
     "distinct_rays",
     "equal_values",
+    "fewer_units",
+    "fewer_units_in_span",
+    "form_on_order",
     "fourier_sizes",
     "homogeneous_form",
     "identity_layers",
@@ -146,6 +170,8 @@ __all__ = [
     "interpolate_cells",
     "interpolated_shares",
     "inverse",
+    "is_linear_on_orders",
+    "is_maximum",
     "kink_network",
     "largest_parameter",
     "last_bias_as_unit",
@@ -155,8 +181,10 @@ __all__ = [
     "log_determinant_of_rank",
     "mask_losses",
     "max_network",
+    "mean_form",
     "middle_frames",
     "multiple",
+    "null_vector",
     "offset_identity",
     "offsets",
     "one_sided_distances",
@@ -181,9 +209,12 @@ __all__ = [
     "supremum_error",
     "surviving_jacobians",
     "tangent",
+    "tent_network",
+    "term_orbits",
     "translate",
     "two_dimensional_layers",
     "two_sided_distances",
     "two_sided_log_determinant",
+    "values_on_sets",
     "with_slope",
 ]

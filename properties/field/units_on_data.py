@@ -1,0 +1,132 @@
+"""Shenouda, Parhi, Lee, Nowak 2023: a network with one hidden layer needs, at N data, no more units
+than its values have numbers, at no larger cost."""
+
+import torch
+
+from rankcheck import construction, eq, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.spheres import unit_vectors
+from rankcheck.networks import Network, unit_costs
+from rankcheck.witnesses import fewer_units, fewer_units_in_span
+
+
+def scaled(source: Source, count: int, size: int):
+    """`count` vectors of rational lengths up to 2, zero among them, so that costs are rational."""
+    return source.tensor(count, 1, low=-2.0, high=2.0) * unit_vectors(source, count, size)
+
+
+def shallow_network(source: Source, units: int, outputs: int):
+    """A network with so many units; half of the time all have one of two directions."""
+    inputs = source.integer(1, 3)
+    if source.integer(0, 1):
+        W = scaled(source, units, inputs)
+    else:
+        two, size = unit_vectors(source, 2, inputs), source.tensor(units, 1, low=0.0, high=2.0)
+        W = size * two[..., [k % 2 for k in range(units)], :]
+    b, c = source.tensor(units, low=-2.0, high=2.0), source.tensor(outputs, low=-2.0, high=2.0)
+    return Network((W, scaled(source, units, outputs).mT), (b, c), slope(source))
+
+
+@instances
+def shallow_networks_with_data(source: Source):
+    """A network with one hidden layer, D outputs and up to ND + 3 units, and N data."""
+    points = source.integer(1, 3)
+    outputs = source.integer(1, 2 if points == 3 else 3)
+    most = points * outputs + 3
+    net = shallow_network(source, source.integer(1, most, range(1, most + 1)), outputs)
+    return net, source.tensor(points, net.widths[0], low=-4.0, high=4.0)
+
+
+def units_left(net):
+    """How many units have an outer weight."""
+    return (net.weights[1] != 0).any(-2).sum(-1)
+
+
+def of_the_wrong_sign(net, x):
+    """Each step in the direction in which the cost increases."""
+    return fewer_units(net, x, -unit_costs(net))
+
+
+def without_the_first(net, x):
+    """The first of the units that are left is lost."""
+    new = fewer_units(net, x)
+    V = new.weights[1]
+    others = torch.arange(V.shape[-1], device=V.device) > 0
+    return new.with_parameters((new.weights[0], torch.where(others, V, 0 * V)), new.biases)
+
+
+def relations(net, new, x, units, elsewhere):
+    """The values, the number of units, and the cost."""
+    y = x + elsewhere
+    scale = network_scale(net, y) + network_scale(new, y)
+    return (
+        eq(new(y), net(y), scale=scale, label="the values"),
+        leq(units_left(new), units, label="the units"),
+        leq(unit_costs(new).sum(-1), unit_costs(net).sum(-1), label="the cost"),
+    )
+
+
+@construction(
+    "field.units-on-data",
+    paper("shenouda2023", "on the width of solutions, as recalled"),
+    instances=shallow_networks_with_data(),
+    mutants={
+        "the wrong sign": {"witness": of_the_wrong_sign},
+        "ND − 1 units": {"less": 1},
+        "a unit lost": {"witness": without_the_first},
+        "away from the data": {"elsewhere": 1},
+    },
+    witness=fewer_units,
+    audit="left out: a construction: another network with fewer units",
+)
+def test_units_on_data(net, x, *, witness=fewer_units, less=0, elsewhere=0):
+    r"""At N data, N·D units are enough, at no larger cost.
+
+    Let $f(x) = \sum_k v_k \sigma(w_k \cdot x + b_k) + c$ have $D$ outputs. There is a network with at
+    most $ND$ units, the same values at given points $x_1, \dots, x_N$, and no larger $\sum_k \|v_k\|
+    \|w_k\|$; so weight decay, whose least value for a function is this sum, has a solution with $ND$
+    units whenever it has one.
+
+    By Carathéodory's theorem: the values are a sum of $K$ vectors of $\mathbb R^{ND}$, one for each
+    unit; as long as more than $ND$ are left, their outer weights can be multiplied by numbers $t_k
+    \ge 0$, one of which is 0, so that neither the values nor the sum of costs increase. If the
+    vectors of $ND$ units are independent, no other multiples of them have these values. Not
+    checked: whether fewer units with other weights do; see field.units-on-few-data.
+    """
+    units = x.shape[-2] * net.widths[-1] - less
+    return relations(net, witness(net, x), x, units, elsewhere)
+
+
+@instances
+def many_outputs(source: Source):
+    """One or two data, more outputs than data, and up to ND + 1 units."""
+    points = source.integer(1, 2)
+    outputs = source.integer(points + 1, 3)
+    most = points * outputs + 1
+    net = shallow_network(source, source.integer(1, most, range(1, most + 1)), outputs)
+    return net, source.tensor(points, net.widths[0], low=-4.0, high=4.0)
+
+
+@construction(
+    "field.units-on-few-data",
+    paper("shenouda2023", "on the width of solutions, as recalled"),
+    instances=many_outputs(),
+    mutants={
+        "without the projection": {"witness": fewer_units},
+        "N² − 1 units": {"less": 1},
+        "away from the data": {"elsewhere": 1},
+    },
+    witness=fewer_units_in_span,
+    audit="left out: a construction: another network with fewer units",
+)
+def test_units_on_few_data(net, x, *, witness=fewer_units_in_span, less=0, elsewhere=0):
+    r"""At N data, N² units are enough, however many outputs there are.
+
+    As field.units-on-data, with at most $N^2$ units where $N < D$. The outer weights $v_k$ are first
+    projected onto the span of $f(x_1) - c, \dots, f(x_N) - c$: that keeps the values at the data
+    and makes no $\|v_k\|$ larger. In $N$ coordinates of this span the network has $N$ outputs.
+    """
+    units = x.shape[-2] ** 2 - less
+    return relations(net, witness(net, x), x, units, elsewhere)
