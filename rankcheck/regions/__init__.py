@@ -1,10 +1,11 @@
 """Linear regions of a network over a box, exactly, and maxima over them.
 
 What lives here: the enumeration of regions (`box`, `splitting`, `exact`, `triangulation`), their
-affine maps and volumes (`cells`), the same for a batch of networks (`arrays`), the Jacobian rank
-(`rank`), arrangements of hyperplanes and their counts (`arrangements`), the classes of a classifier
-(`decision`, imported from its module: `from rankcheck.regions.decision import decision`), and the
-outlines of unions of regions in the plane (`outlines`, likewise).
+affine maps and volumes (`cells`), the same for a batch of networks (`arrays`), linear pieces on the
+line (`pieces`), the Jacobian rank (`rank`), arrangements of hyperplanes and their counts
+(`arrangements`), the classes of a classifier (`decision`, imported from its module: `from
+rankcheck.regions.decision import decision`), and the outlines of unions of regions in the plane
+(`outlines`, likewise).
 May import: `networks` and what is below it, but no `separation` and no `data`.
 
 >>> from rankcheck.networks import Network
@@ -27,6 +28,7 @@ from rankcheck.regions.arrangements import (
 from rankcheck.regions.arrays import RegionArrays, region_arrays
 from rankcheck.regions.box import Corner, regions
 from rankcheck.regions.cells import Regions
+from rankcheck.regions.pieces import linear_pieces
 from rankcheck.regions.rank import JacobianRank, highest_rank, jacobian_rank
 from rankcheck.regions.splitting import Complex
 
@@ -39,6 +41,7 @@ __all__ = [
     "Regions",
     "highest_rank",
     "jacobian_rank",
+    "linear_pieces",
     "most_bounded_regions",
     "most_faces",
     "most_regions",

@@ -73,18 +73,33 @@ class Arrangement:
         return rank(torch.where(self._chosen[..., None], normals, 0 * normals))
 
     @cached_property
+    def _augmented_ranks(self) -> torch.Tensor:
+        """The rank of the rows (a_i, b_i) of each set, (*B, 2^n)."""
+        rows = torch.cat((self.normals, self.offsets.unsqueeze(-1)), -1).unsqueeze(-3)
+        return rank(torch.where(self._chosen[..., None], rows, 0 * rows))
+
+    @cached_property
     def _signs(self) -> torch.Tensor:
         """(−1)^|S| for the sets of hyperplanes with a common point, 0 for all others; (*B, 2^n)."""
-        rows = torch.cat((self.normals, self.offsets.unsqueeze(-1)), -1).unsqueeze(-3)
-        augmented = rank(torch.where(self._chosen[..., None], rows, 0 * rows))
         plane = (self.normals != 0).any(-1).unsqueeze(-2)
-        central = (augmented == self._ranks) & (plane | ~self._chosen).all(-1)
+        central = (self._augmented_ranks == self._ranks) & (plane | ~self._chosen).all(-1)
         return torch.where(central, 1 - self._chosen.sum(-1) % 2 * 2, 0)
 
     @property
     def rank(self) -> torch.Tensor:
         """The dimension that the normals span, integers (*B)."""
         return self._ranks[..., -1]
+
+    @property
+    def is_general(self) -> torch.Tensor:
+        """Whether the hyperplanes are in general position, bools (*B).
+
+        Any d of the normals, or fewer, are independent, and no d + 1 hyperplanes have a common
+        point.
+        """
+        d, size = self.normals.shape[-1], self._chosen.sum(-1)
+        small = (size > d) | (self._ranks == size)
+        return (small & ((size != d + 1) | (self._augmented_ranks > d))).all(-1)
 
     @property
     def regions(self) -> torch.Tensor:

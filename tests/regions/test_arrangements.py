@@ -145,6 +145,25 @@ def test_a_batch_has_the_counts_of_each_and_those_of_networks():
     assert (region_arrays(net, -9, 9).count == lines.regions).all()  # where all lines meet inside
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_general_position_is_that_of_ranks_of_all_subsets(seed):
+    """Small integers, so that both answers occur; by numpy's ranks, set by set."""
+    g = np.random.default_rng(seed)
+    answers = set()
+    for n, d in [(1, 1), (2, 1), (3, 2), (4, 2), (4, 3), (2, 3)]:
+        rows = g.integers(-3, 4, (20, n, d + 1)).astype(float)
+        found = Arrangement(torch.from_numpy(rows[..., :d]), torch.from_numpy(rows[..., d]))
+        for i, each in enumerate(rows):
+            few = [list(s) for k in range(1, d + 1) for s in combinations(range(n), k)]
+            many = [list(s) for s in combinations(range(n), d + 1)]
+            truth = all(np.linalg.matrix_rank(each[s, :d]) == len(s) for s in few)
+            truth = truth and all(np.linalg.matrix_rank(each[s]) == d + 1 for s in many)
+            exact = Arrangement(BallArray.exact(each[:, :d]), BallArray.exact(each[:, d]))
+            assert bool(found.is_general[i]) == bool(exact.is_general) == truth
+            answers.add(truth)
+    assert answers == {True, False}
+
+
 def test_errors_say_the_rule():
     with pytest.raises(ValueError, match=r"expected \(\*B, n, d\) and \(\*B, n\)"):
         Arrangement(torch.zeros(3, 2), torch.zeros(2))
