@@ -96,8 +96,8 @@ def one_fewer(net):
 
 def last_without_one(net):
     """Π (m_ℓ + 1), but m_k for the last hidden layer."""
-    *hidden, last = (0, *net.widths[1:-1])
-    return prod(m + 1 for m in hidden) * max(last, 1)
+    hidden = net.widths[1:-1]
+    return prod(m + 1 for m in hidden[:-1]) * prod(hidden[-1:])
 
 
 @bound(
