@@ -31,10 +31,10 @@ def shallow_network(source: Source, units: int, outputs: int):
 
 @instances
 def shallow_networks_with_data(source: Source):
-    """A network with one hidden layer, D outputs and up to ND + 3 units, and N data."""
+    """A network with one hidden layer, D outputs and up to ND + 2 units, and N data."""
     points = source.integer(1, 3)
-    outputs = source.integer(1, 2 if points == 3 else 3)
-    most = points * outputs + 3
+    outputs = source.integer(1, 4 - points)
+    most = points * outputs + 2
     net = shallow_network(source, source.integer(1, most, range(1, most + 1)), outputs)
     return net, source.tensor(points, net.widths[0], low=-4.0, high=4.0)
 
@@ -80,14 +80,15 @@ def relations(net, new, x, units, elsewhere):
     },
     witness=fewer_units,
     audit="left out: a construction: another network with fewer units",
+    effort=0.5,
 )
 def test_units_on_data(net, x, *, witness=fewer_units, less=0, elsewhere=0):
     r"""At N data, N·D units are enough, at no larger cost.
 
     Let $f(x) = \sum_k v_k \sigma(w_k \cdot x + b_k) + c$ have $D$ outputs. There is a network with at
     most $ND$ units, the same values at given points $x_1, \dots, x_N$, and no larger $\sum_k \|v_k\|
-    \|w_k\|$; so weight decay, whose least value for a function is this sum, has a solution with $ND$
-    units whenever it has one.
+    \|w_k\|$. This sum is the least $\frac12 \sum_k \|v_k\|^2 + \|w_k\|^2$ among rescalings of the units,
+    so a fit of the data with weight decay on the weights needs no more units.
 
     By Carathéodory's theorem: the values are a sum of $K$ vectors of $\mathbb R^{ND}$, one for each
     unit; as long as more than $ND$ are left, their outer weights can be multiplied by numbers $t_k
@@ -120,6 +121,7 @@ def many_outputs(source: Source):
     },
     witness=fewer_units_in_span,
     audit="left out: a construction: another network with fewer units",
+    effort=0.5,
 )
 def test_units_on_few_data(net, x, *, witness=fewer_units_in_span, less=0, elsewhere=0):
     r"""At N data, N² units are enough, however many outputs there are.

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.optimize
-import sympy
 import torch
 
 from rankcheck.balls import BallArray
@@ -52,7 +51,7 @@ def test_combinations_lie_between_a_linear_program_and_the_start(rows, count):
         assert np.linalg.matrix_rank(kept) == kept.shape[1] if kept.size else True
 
 
-@pytest.mark.oracle("rankcheck.witnesses.null_vector", "sympy.Matrix.nullspace")
+@pytest.mark.oracle("rankcheck.witnesses.null_vector", "numpy.linalg.matrix_rank")
 @pytest.mark.parametrize(("rows", "count"), [(1, 1), (1, 3), (2, 3), (3, 3), (4, 3), (3, 6)])
 def test_null_vectors(rows, count):
     A = integers(40, rows, count, low=-1, high=1)
@@ -60,9 +59,8 @@ def test_null_vectors(rows, count):
     found = null_vector(A, live_columns)
     assert (A @ found.unsqueeze(-1)).abs().amax() < 1e-12
     assert (found[~live_columns] == 0).all()
-    for one, mask, h in zip(A, live_columns, found, strict=True):
-        columns = sympy.Matrix(one[:, mask].long().tolist()) if mask.any() else sympy.Matrix()
-        assert bool((h != 0).any()) == (mask.any() and len(columns.nullspace()) > 0)
+    ranks = np.linalg.matrix_rank(torch.where(live_columns.unsqueeze(-2), A, 0))
+    assert ((found != 0).any(-1).numpy() == (ranks < live_columns.sum(-1).numpy())).all()
 
 
 @pytest.mark.oracle("rankcheck.witnesses.fewer_units", "scipy.optimize.linprog")
