@@ -158,5 +158,4 @@ def test_value_bound(net, x, *, exponent=1, share=1):
     mean = net.cost() * scalar(Fraction(share) / L, x)
     constant = mean**L if exponent == 1 else power(mean, exponent * L)
     square = (x * x).sum(-1)
-    scale = (network_scale(net, x) ** 2).sum(-1)
-    return leq((value * value).sum(-1), constant.unsqueeze(-1) * square, scale=scale)
+    return leq((value * value).sum(-1), constant.unsqueeze(-1) * square)
