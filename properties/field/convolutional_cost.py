@@ -62,7 +62,8 @@ def test_convolutional_cost(kernels, *, cost=convolutional_cost, exponent=2):
     product. In Gunasekar et al. each correlation has a factor $n^{-1/2}$; without it, as here,
     $\hat\beta_k = n^{(L-1)/2} \prod_\ell (\hat w_\ell)_k$, and the bound is the inequality of the
     means at each frequency. Shifts and reversals of one kernel attain it. As $L \to \infty$ the sum
-    tends to the number of frequencies of $\beta$. Not checked: what gradient descent converges to.
+    over $k$ tends to the share of the frequencies at which $\hat\beta$ is not zero. Not checked: what
+    gradient descent converges to.
     """
     beta, L = composed_kernel(kernels), kernels.shape[-2]
     least = cost(beta, L, composition_noise(kernels), exponent=exponent)

@@ -22,7 +22,7 @@ def convolutional_cost(
               = \frac Ln \sum_k |F_k|^{2/L},
 
     which is 1/n of the least cost of any L linear layers for the circulant matrix of β, whose
-    singular values are the |F_k|. It tends to the number of frequencies of β, per layer and entry.
+    singular values are the |F_k|. Per layer it tends to the share of the frequencies with F_k ≠ 0.
 
     >>> import torch
     >>> convolutional_cost(torch.tensor([4.0, 0.0]), 2)  # F = (4, 4): 2/2 · (4 + 4)

@@ -130,7 +130,7 @@ def null_vector(A: Array, live: Tensor) -> Array:
     least = 0.0 if is_ball(A) else RELATIVE
     rows = torch.ones((*A.shape[:-2], m), dtype=torch.bool, device=live.device)
     columns = live
-    pivots: list[tuple[Tensor, Tensor, Array]] = []
+    pivots: list[tuple[Tensor, Tensor]] = []
     for _ in range(min(m, n)):
         free = rows.unsqueeze(-1) & columns.unsqueeze(-2)
         candidates = torch.where(free, A.abs(), 0 * A).flatten(-2)
