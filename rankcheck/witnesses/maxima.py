@@ -184,9 +184,9 @@ class MaxIdentity:
     def network(self) -> Network:
         """The ReLU network of two hidden layers and integer weights with value denominator · max.
 
-        Its first layer has the units [x_i − x_j]_+, i ≠ j, and [±(x_1 + ... + x_n)]_+; the second
-        a unit for each maximum of two sums, and two more, which copy a sum of units with positive
-        coefficients and one with negative coefficients. There are no biases.
+        Its first layer has the units [x_i − x_j]_+, i ≠ j, and [±(x_1 + ... + x_n)]_+. The second
+        has a unit for each maximum of two sums, and four more that are never below their kinks:
+        they hand on what is added to the maxima, by sign. There are no biases.
 
         Raises:
             ValueError: a set has three positions or more, two sides have different numbers of sets,
@@ -226,14 +226,14 @@ def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.
     linear: Counter[int] = Counter({i: rest.pop(i, 0) - mean for i in range(n)})
     for pair, c in _transport(linear).items():
         rest[pair] += c
-    second = torch.zeros(len(rows) + 2, len(first), dtype=torch.float64)
+    second = torch.zeros(len(rows) + 4, len(first), dtype=torch.float64)
     for k, row in enumerate(rows):
         for pair, c in row.items():
             second[k, units[pair]] = c
     for pair, c in rest.items():
-        second[-2 if c > 0 else -1, units[pair]] = abs(c)  # type: ignore[index]
+        second[-4 if c > 0 else -3, units[pair]] = abs(c)  # type: ignore[index]
     second[-2, -2], second[-1, -1] = mean, mean
-    return first, second, torch.tensor([[*read, 1, -1]], dtype=torch.float64)
+    return first, second, torch.tensor([[*read, 1, -1, 1, -1]], dtype=torch.float64)
 
 
 def _difference(term: MaxTerm) -> Counter[tuple[int, int]]:
