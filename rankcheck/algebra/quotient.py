@@ -15,7 +15,7 @@ from flint import arb, fmpq, fmpz, fmpz_mpoly
 
 from rankcheck.algebra.cell import Cell
 from rankcheck.algebra.ring import TERMS, TooLarge, rational
-from rankcheck.algebra.signs import MINUS, NONE, PLUS, flipped
+from rankcheck.algebra.signs import MINUS, NONE, PLUS, flipped, product
 from rankcheck.balls.formal import Formal, NoBallForm, exactly
 
 __all__ = ["Quotient", "current", "on"]
@@ -149,6 +149,10 @@ class Quotient(Formal):
             sign = PLUS if difference > 0 else MINUS if difference < 0 else NONE
             return bool(sign & signs)
         return bool(difference._asks(signs))
+
+    def never_positive(self) -> bool:
+        signs = product(self.cell.of(self.num), self.cell.of(self.den))
+        return bool(signs) and not signs & PLUS
 
     def __lt__(self, other: Any) -> bool:
         return self._compares(other, MINUS)

@@ -75,6 +75,10 @@ class Formal:
             raise self.no_form(name)
         return method()
 
+    def never_positive(self) -> bool:
+        """Whether it is known already that the number is at most zero. Nothing is decided."""
+        return False
+
     def __abs__(self) -> Any:
         return self if self >= 0 else -self
 

@@ -201,6 +201,8 @@ def absolute(x: Number) -> Number:
 
 
 def maximum(a: Number, b: Number) -> Number:
+    if _seen_at_most(a, b):
+        return b
     if a >= b:
         return a
     if b >= a:
@@ -211,11 +213,21 @@ def maximum(a: Number, b: Number) -> Number:
 
 
 def minimum(a: Number, b: Number) -> Number:
+    if _seen_at_most(b, a):
+        return b
     if a <= b:
         return a
     if b <= a:
         return b
     return _unordered(a, b) or arb(a).min(arb(b))
+
+
+def _seen_at_most(a: Number, b: Number) -> bool:
+    """Formal numbers of which a <= b is known: to ask for a >= b might split a path where a = b."""
+    if not (isinstance(a, Formal) or isinstance(b, Formal)):
+        return False
+    difference = a - b
+    return isinstance(difference, Formal) and difference.never_positive()
 
 
 def _unordered(a: Number, b: Number) -> arb | None:

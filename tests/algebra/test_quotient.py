@@ -126,6 +126,18 @@ def test_what_is_not_known_is_asked_once() -> None:
     assert sum(isinstance(end, Linked) for _, end in found) == 1
 
 
+def test_a_maximum_does_not_ask_where_two_numbers_of_a_known_order_are_equal() -> None:
+    def largest_and_smallest(x: Sequence[Any]) -> Any:
+        square = array([x[0] * x[0]])
+        both = torch.cat((square, 2 * square))
+        return torch.stack((torch.relu(-square)[0], both.amax(), both.amin()))
+
+    [(cell, end)] = paths(Ring(1), largest_and_smallest)
+    assert not cell.trail
+    point = (Fraction(-3, 2),)
+    assert [value(cell, x, point) for x in end.elements] == [0, fmpq(9, 2), fmpq(9, 4)]
+
+
 @pytest.mark.parametrize(
     ("run", "named"),
     [
