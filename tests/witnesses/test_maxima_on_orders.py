@@ -1,0 +1,139 @@
+"""Normal forms of combinations of maxima on the cones of orders."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rankcheck.witnesses import (
+    MAX_OF_FIVE,
+    MAX_OF_SEVEN,
+    MaxIdentity,
+    MaxSum,
+    MaxTerm,
+    form_on_order,
+    is_linear_on_orders,
+    is_maximum,
+    mean_form,
+    values_on_sets,
+)
+
+BENT = MaxTerm("1/3", [(0, 1), (0, 2)], [(0, 3), (1, 2)])
+UNEQUAL = MaxTerm("-2/5", [(0, 1), (2,)], [(3,)])
+STRAIGHT = MaxTerm(2, [(0, 1)], [(2, 3)])
+TERMS = [BENT, UNEQUAL, STRAIGHT]
+
+
+def value(term, x):
+    """By numpy; x has positions first."""
+    sides = [sum(np.max(x[list(s)], axis=0) for s in side) for side in (term.left, term.right)]
+    return term.coefficient.numerator * np.maximum(*sides) / term.coefficient.denominator
+
+
+def evaluate(form, y):
+    total = sum(float(a) * y[k] for k, a in enumerate(form.linear))
+    return total + sum(float(c) * np.maximum(0, np.array(p) @ y) for p, c in form.kinks.items())
+
+
+def cone(order, seed=0):
+    """Coordinates y (n, N) and points x (n, N) of the cone of an order."""
+    rng = np.random.default_rng(seed)
+    y = rng.exponential(size=(len(order), 500))
+    y[0] = rng.normal(size=500)
+    x = np.empty_like(y)
+    x[list(order)] = np.cumsum(y, axis=0)
+    return y, x
+
+
+@pytest.mark.oracle("rankcheck.witnesses.values_on_sets", "numpy.max")
+def test_values_on_sets():
+    side = [(0, 2), (1,), (1,), (2, 3)]
+    values = values_on_sets(4, side)
+    for S in range(16):
+        x = np.array([S >> i & 1 for i in range(4)])
+        assert values[S] == sum(np.max(x[list(s)]) for s in side)
+
+
+@pytest.mark.oracle("rankcheck.witnesses.form_on_order", "numpy.max at points of the cone")
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2), (2, 3, 1, 0)])
+def test_the_form_on_an_order(order):
+    y, x = cone(order)
+    for terms in (*([term] for term in TERMS), TERMS):
+        form = form_on_order(terms, order)
+        expected = sum(value(term, x) for term in terms)
+        np.testing.assert_allclose(evaluate(form, y), expected, atol=1e-12)
+
+
+@pytest.mark.oracle("rankcheck.witnesses.mean_form", "the mean over itertools.permutations")
+@pytest.mark.parametrize("term", TERMS)
+def test_the_form_of_a_mean(term):
+    y, x = cone(range(4))
+    expected = np.mean([value(term, x[list(p)]) for p in itertools.permutations(range(4))], axis=0)
+    np.testing.assert_allclose(evaluate(mean_form(4, term), y), expected, atol=1e-12)
+
+
+def test_kinks_are_primitive_and_meet_the_cone():
+    """2 m_01 − 2 m_23 and its half have the same kink; a sign that never changes has none."""
+    half = mean_form(5, MaxTerm(1, [(0, 1), (2, 3)], [(0, 2), (1, 4)]))
+    double = mean_form(5, MaxTerm(1, [(0, 1), (2, 3)] * 2, [(0, 2), (1, 4)] * 2))
+    assert half.kinks
+    assert {p: 2 * c for p, c in half.kinks.items()} == double.kinks
+    assert all(max(p) > 0 > min(p) and np.gcd.reduce(p) == 1 for p in half.kinks)
+    assert not mean_form(4, STRAIGHT).kinks
+
+
+def test_numbers_below_zero_bend_where_sides_have_different_sizes():
+    """max(x_0 + x_1, x_2) bends at x_0 = 0, where x_0 is the least: not inside a cone of gaps."""
+    form = form_on_order([MaxTerm(1, [(0,), (1,)], [(2,)])], (0, 1, 2))
+    assert form.kinks == {(1, 0, -1): Fraction(1)}
+
+
+@pytest.mark.oracle("rankcheck.witnesses.is_maximum", "numpy.max at random points")
+@pytest.mark.parametrize("factor", [1, Fraction(99, 100)])
+@pytest.mark.parametrize("identity", [MAX_OF_FIVE, MAX_OF_SEVEN], ids=["mean", "sum"])
+def test_what_is_the_maximum(identity, factor):
+    first, *rest = identity.terms
+    changed = MaxTerm(first.coefficient * factor, first.left, first.right)
+    identity = type(identity)(identity.n, (changed, *rest))
+    x = np.random.default_rng(1).normal(size=(identity.n, 200))
+    total = sum(value(term, x) for term in identity.expanded)
+    assert is_maximum(identity) == np.allclose(total, np.max(x, axis=0))
+    assert is_maximum(identity) == (factor == 1)
+
+
+def test_kinks_of_a_sum_are_seen():
+    """Right at the indicators of all sets, and not the maximum: it bends inside of cones."""
+    bent = MaxTerm("1/2", [(0,), (3,)], [(1,), (2,)])
+    edges = [MaxTerm("-1/2", [s], [s]) for s in ((0, 1), (0, 2), (1, 3), (2, 3))]
+    threes = [MaxTerm("1/2", [s], [s]) for s in itertools.combinations(range(4), 3)]
+    total = MaxSum(4, (bent, *edges, *threes))
+    indicators = np.array([*itertools.product([0, 1], repeat=4)]).T
+    assert (sum(value(term, indicators) for term in total.terms) == indicators.max(0)).all()
+    assert not is_maximum(total)
+    tree = MaxTerm(1, [(0, 1)], [(2, 3)])
+    assert is_maximum(MaxSum(4, (tree, bent, MaxTerm("-1/2", bent.left, bent.right))))
+
+
+@pytest.mark.oracle("rankcheck.witnesses.is_linear_on_orders", "numpy.max at sums of points")
+@pytest.mark.parametrize("term", TERMS)
+def test_what_is_linear_on_orders(term):
+    """f(x + z) = f(x) + f(z) for points of one cone."""
+    additive = []
+    for order in itertools.permutations(range(4)):
+        (_, x), (_, z) = cone(order), cone(order, seed=1)
+        additive.append(np.allclose(value(term, x + z), value(term, x) + value(term, z)))
+    assert is_linear_on_orders(4, term) == all(additive) == (term is STRAIGHT)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match=r"received the positions \(0, 4\) and n = 4"):
+        values_on_sets(4, [(0, 4)])
+    with pytest.raises(ValueError, match=r"received the positions \(2, 3\) and n = 3"):
+        mean_form(3, STRAIGHT)
+    with pytest.raises(ValueError, match=r"received the order \(0, 0, 1, 2\)"):
+        form_on_order([STRAIGHT], (0, 0, 1, 2))
+
+
+def test_a_mean_that_is_not_the_maximum():
+    assert not is_maximum(MaxIdentity(4, (BENT,)))
