@@ -77,8 +77,8 @@ def twice_the_first(f, g):
 def test_representation_cost_of_a_sum(f, g, x, *, witness=Network.add):
     r"""Without output biases a sum costs at most what its summands cost together.
 
-    Let $R_L(f)$ be the least $\|\theta\|^2$ of the networks of depth $L \ge 2$ and of any widths that
-    compute $f$ and have no output bias. The block-diagonal network computes $f + g$, and
+    Let $R_L(f)$ be the infimum of $\|\theta\|^2$ over the networks of depth $L \ge 2$ and of any widths
+    that compute $f$ and have no output bias. The block-diagonal network computes $f + g$, and
     $\|\theta\|^2 = \|\theta_f\|^2 + \|\theta_g\|^2$; so $R_L(f + g) \le R_L(f) + R_L(g)$. Hidden biases
     may be any, and may count. With output biases there is a cross term (rank.sum-cost).
     """
@@ -169,7 +169,7 @@ def test_representation_cost_of_a_multiple(
 def test_quasi_triangle_inequality(f, g, x, *, share=1):
     r"""The power L/2 of R_L has the triangle inequality of a quasi-norm, with the constant 2^{L/2−1}.
 
-    With $\|f\|_L = R_L(f)^{L/2}$, least over networks of depth $L \ge 2$ without output biases,
+    With $\|f\|_L = R_L(f)^{L/2}$, over networks of depth $L \ge 2$ without output biases,
     $\|f + g\|_L \le 2^{L/2-1} (\|f\|_L + \|g\|_L)$, by $R_L(f + g) \le R_L(f) + R_L(g)$ and convexity.
     For $L = 2$ that is the triangle inequality.
 
