@@ -1,15 +1,16 @@
 """Du, Hu, Lee: gradient flow conserves the balance of each hidden unit, and of the layers of a
 linear network."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import torch
 
 from rankcheck import eq, identity, paper
-from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.networks import networks_with_inputs
 from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, power
 from rankcheck.networks import Network, neuron_imbalances, sgd_step, value_gradient
 
 
@@ -42,10 +43,12 @@ def without_biases(net, gradient):
 
 
 def sizes(net, x, u, gradient, rate):
-    """What is summed in ⟨w, ∂w⟩, with absolute values; and in the squares after a step."""
-    absolute = (u.abs() * network_scale(net, x)).sum((-2, -1))
+    """What is summed in ⟨w, ∂w⟩, as a product of norms; and in the squares after a step."""
+    square = frobenius_squared(u) * (frobenius_squared(x) + x.shape[-2])
+    for cost in net.layer_costs():
+        square = square * (cost + 1)
     moved = net.cost() + rate * rate * net.with_parameters(*gradient).cost()
-    return absolute.unsqueeze(-1), moved.unsqueeze(-1)
+    return power(square, Fraction(1, 2)).unsqueeze(-1), moved.unsqueeze(-1)
 
 
 @identity(

@@ -52,11 +52,12 @@ def identity_power(A):
     instances=balanced_linear_networks_and_losses(),
     needs={"the layers are balanced": unbalanced_linear_networks_and_losses()},
     mutants={
-        "exponents over L + 1": {"layers": 1},
+        "exponents with L + 1 below": {"layers": 1},
         "exponents 2 % larger": {"larger": Fraction(51, 50)},
         "a projection for the power zero": {"zeroth": range_projection},
         "without the last layer": {"first": 1},
     },
+    formula=r"\frac{d}{dt} W = -\sum_j (W W^\top)^{(L-j)/L} \nabla F(W) (W^\top W)^{(j-1)/L}",
     audit="left out: a network that is read has an activation, or is one affine map",
 )
 def test_end_to_end_flow(net, x, u, *, layers=0, larger=1, zeroth=identity_power, first=0):
@@ -79,7 +80,8 @@ def test_end_to_end_flow(net, x, u, *, layers=0, larger=1, zeroth=identity_power
     def powers(A, j):
         return symmetric_power(A, Fraction(j, L + layers) * larger) if j else zeroth(A)
 
-    flow = sum(powers(left, j) @ gradient @ powers(right, L - 1 - j) for j in range(first, L))
+    terms = (powers(left, j) @ gradient @ powers(right, L - 1 - j) for j in range(first, L))
+    flow = sum(terms, start=0 * velocity)
     size = power(frobenius_squared(gradient), 0.5)
     for V in net.weights[1:]:
         size = size * (1 + frobenius_squared(V))
