@@ -61,6 +61,7 @@ from rankcheck.witnesses.lipschitz import (
     supremum_error,
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
+from rankcheck.witnesses.max_layers import least_hidden_layers, maximum_of
 from rankcheck.witnesses.max_of_seven import MAX_OF_SEVEN, MaxSum
 from rankcheck.witnesses.max_orbits import term_orbits
 from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
@@ -73,7 +74,13 @@ from rankcheck.witnesses.maxima_on_orders import (
     values_on_sets,
 )
 from rankcheck.witnesses.multiples import multiple
-from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
+from rankcheck.witnesses.piecewise_linear import (
+    MaxForm,
+    Maximum,
+    binary_tree,
+    least_depth,
+    max_network,
+)
 from rankcheck.witnesses.planar_identity import (
     cheapest_heights,
     offset_identity,
@@ -123,6 +130,7 @@ __all__ = [
     "MaxIdentity",
     "MaxSum",
     "MaxTerm",
+    "Maximum",
     "OrderForm",
     "RankOneInterpolant",
     "add",
@@ -133,6 +141,7 @@ __all__ = [
     "antipodal_difference",
     "autoencoder",
     "balanced_cone_network",
+    "binary_tree",
     "bottleneck",
     "cells_needed",
     "chain_turns",
@@ -178,9 +187,11 @@ __all__ = [
     "leaky_representation",
     "least_constant_cost",
     "least_depth",
+    "least_hidden_layers",
     "log_determinant_of_rank",
     "mask_losses",
     "max_network",
+    "maximum_of",
     "mean_form",
     "middle_frames",
     "multiple",

@@ -5,7 +5,8 @@ Every function with finitely many linear pieces has the form (Wang & Sun 2005)
 $$f(x) = \sum_j s_j \max_{i \in S_j} \ell_i(x), \qquad \ell_i(x) = \langle c_i, x\rangle + d_i,\quad
   |S_j| \le n + 1,\ s_j = \pm 1,$$
 
-and a maximum of K affine functions is a tree of maxima of two,
+and a maximum of K affine functions is one of K numbers, computed by any ReLU network without biases
+(:class:`Maximum`) behind the affine functions. Here it is a tree of maxima of two,
 
 $$\max(p, q) = [p - q]_+ + [q]_+ - [-q]_+ ,$$
 
@@ -13,7 +14,8 @@ one hidden layer for each of its ⌈log2 K⌉ levels; at a level with an odd num
 one is copied as $[p]_+ - [-p]_+$. All weights after the first layer are 0, ±1 or ±2, so on integers
 (and on dyadics, while they fit) the network equals f to the last bit.
 
-Used by rank.piecewise-linear-depth. Source: A. Jacot, *Implicit bias of large depth networks*,
+Used by rank.piecewise-linear-depth and, with other maxima, by
+field.piecewise-linear-in-printed-depth. Source: A. Jacot, *Implicit bias of large depth networks*,
 Corollary 1, after R. Arora, A. Basu, P. Mianjy, A. Mukherjee, *Understanding deep neural networks
 with rectified linear units*, Theorem 2.1.
 """
@@ -84,47 +86,87 @@ def least_depth(pieces: int) -> int:
     return (pieces - 1).bit_length() + 1  # log2 of floats would be rounded for large K
 
 
-def max_network(form: MaxForm, depth: int | None = None) -> Network:
-    """Sums of maxima of K pieces as a ReLU network of depth ⌈log2 K⌉ + 1, or a given larger one.
+@dataclass(frozen=True, eq=False)
+class Maximum:
+    """A ReLU network without biases whose value at K numbers is ``times`` · their maximum.
 
-    Raises ValueError if depth < least_depth(K).
+    Args:
+        matrices: W_1, ..., W_L, without batch axes: from K numbers to one.
+        times: an integer factor, by which the weights are whole.
+    """
+
+    matrices: tuple[torch.Tensor, ...]
+    times: int = 1
+
+    @property
+    def hidden_layers(self) -> int:
+        """L − 1."""
+        return len(self.matrices) - 1
+
+    def network(self) -> Network:
+        """It as a network K → ... → 1."""
+        return Network.linear(self.matrices)
+
+
+def binary_tree(pieces: int) -> Maximum:
+    """The maximum of K numbers as a tree of maxima of two: ⌈log2 K⌉ hidden layers.
+
+    Raises ValueError if K < 1.
+
+    >>> binary_tree(5).network().widths
+    (5, 8, 5, 3, 1)
+    """
+    least_depth(pieces)  # raises
+    values, matrices, left = torch.eye(pieces, dtype=torch.float64), [], pieces
+    while left > 1:
+        units, read = _level(left)
+        matrices.append(units @ values)
+        values, left = read, math.ceil(left / 2)
+    return Maximum((*matrices, values))
+
+
+def max_network(
+    form: MaxForm, depth: int | None = None, *, maximum: Maximum | None = None
+) -> Network:
+    """Sums of maxima of K pieces as a ReLU network, by a network for the maximum of K numbers.
+
+    Its depth is that of the maximum, by default of a tree, ⌈log2 K⌉ + 1, or a given larger one.
+
+    Raises ValueError if ``depth`` is smaller than that, or the maximum is not one of K numbers.
     """
     *batch, terms, pieces, n = form.gradients.shape
-    if depth is not None and depth < least_depth(pieces):
+    maximum = binary_tree(pieces) if maximum is None else maximum
+    first, *rest = maximum.matrices
+    if first.shape[-1] != pieces:
         raise ValueError(
-            f"received depth {depth}; maxima of {pieces} pieces take depth {least_depth(pieces)}"
+            f"received a maximum of {first.shape[-1]} numbers for terms of {pieces} pieces"
         )
-    weights: list[Array] = []
-    values = None
-    left = pieces
-    while left > 1:
-        units, read = _level(left, form.signs)
-        if values is None:
-            first = units @ form.gradients
-            weights.append(first.reshape(*batch, terms * units.shape[0], n))
-            first_bias = (units @ form.offsets.unsqueeze(-1)).reshape(*batch, -1)
-        else:
-            weights.append(_for_each_term(units @ values, form))
-        values, left = read, math.ceil(left / 2)
-    if values is None:
-        W = form.signs @ form.gradients.squeeze(-2)
-        net = Network((W,), ((form.signs @ form.offsets).squeeze(-1),))
-    else:
-        weights.append(form.signs @ _for_each_term(values, form))
-        zeros = [w.new_zeros(w.shape[:-1]) for w in weights[1:]]
-        net = Network(tuple(weights), (first_bias, *zeros))
+    if depth is not None and depth < len(maximum.matrices):
+        raise ValueError(
+            f"received depth {depth}; maxima of {pieces} pieces take depth {len(maximum.matrices)}"
+        )
+    first = form.signs.new_zeros(first.shape) + first.to(form.signs.device)
+    weights = [(first @ form.gradients).reshape(*batch, terms * first.shape[0], n)]
+    bias = (first @ form.offsets.unsqueeze(-1)).reshape(*batch, -1)
+    weights += [_for_each_term(W, form) for W in rest]
+    signs = form.signs if maximum.times == 1 else form.signs / maximum.times
+    weights[-1] = signs @ weights[-1]
+    if not rest:
+        bias = (signs @ bias.unsqueeze(-1)).squeeze(-1)
+    zeros = [w.new_zeros(w.shape[:-1]) for w in weights[1:]]
+    net = Network(tuple(weights), (bias, *zeros))
     return net if depth is None else deepen(net, depth)
 
 
-def _level(count: int, like: Array) -> tuple[torch.Tensor, torch.Tensor]:
+def _level(count: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The matrices of one level of the tree, from ``count`` values to ⌈count/2⌉ maxima.
 
     The first, (units, count), gives the units p − q, q, −q of each pair and r, −r of the value left
     over; the second, (⌈count/2⌉, units), reads the maxima from the activated units.
     """
     pairs, odd = divmod(count, 2)
-    units = torch.zeros(3 * pairs + 2 * odd, count, dtype=torch.float64, device=like.device)
-    read = torch.zeros(pairs + odd, len(units), dtype=torch.float64, device=like.device)
+    units = torch.zeros(3 * pairs + 2 * odd, count, dtype=torch.float64)
+    read = torch.zeros(pairs + odd, len(units), dtype=torch.float64)
     for i in range(pairs):
         units[3 * i : 3 * i + 3, 2 * i : 2 * i + 2] = units.new_tensor([[1, -1], [0, 1], [0, -1]])
         read[i, 3 * i : 3 * i + 3] = read.new_tensor([1, 1, -1])
@@ -137,6 +179,5 @@ def _level(count: int, like: Array) -> tuple[torch.Tensor, torch.Tensor]:
 def _for_each_term(matrix: torch.Tensor, form: MaxForm) -> Array:
     """Block-diagonal, one copy of the matrix for each term, on the batch of the form."""
     *batch, _, terms = form.signs.shape
-    one = torch.eye(terms, dtype=matrix.dtype, device=matrix.device)
-    blocks = torch.kron(one, matrix)
+    blocks = torch.kron(torch.eye(terms, dtype=matrix.dtype), matrix).to(form.signs.device)
     return form.signs.new_zeros((*batch, *blocks.shape)) + blocks
