@@ -72,7 +72,6 @@ def twice_the_first(f, g):
         "the first function twice": {"witness": twice_the_first},
     },
     witness=Network.add,
-    audit="left out: it takes a second network",
 )
 def test_representation_cost_of_a_sum(f, g, x, *, witness=Network.add):
     r"""Without output biases a sum costs at most what its summands cost together.
@@ -159,7 +158,6 @@ def test_representation_cost_of_a_multiple(
         "the power 0.98 of the constant": {"share": Fraction(49, 50)},
     },
     witness=Network.add,
-    audit="left out: it takes a second network",
     formula={
         "the parallel network": r"\|\theta_{f+g}\|^L \le 2^{L/2-1} (\|\theta_f\|^L + \|\theta_g\|^L)",
         "every network": r"L^{L/2} \|J(f+g)(x)\|_{S^{2/L}} \le "
