@@ -93,7 +93,7 @@ def test_cost_of_identity(A, *, lower=square_of_nuclear_norm, cost=cost_of_ident
     the columns of $A$. Then $\|A\|_* \le \|M\|_F \|\sigma(A)\|_F$ and $\|\sigma(A)\|_F \le \|A\|_F$.
     Multiples of partial isometries with entries $\ge 0$ attain it.
 
-    The cost may be less than the rank, from three columns on, and layers with biases may cost less
+    The cost may be less than the rank (seen with three columns), and layers with biases may cost less
     than the stable rank: these are the mutants. The sides are compared times $\|A\|_F^2$.
     """
     return leq(lower(A), cost(A) * frobenius_squared(A))
