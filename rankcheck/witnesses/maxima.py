@@ -32,7 +32,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 
@@ -184,17 +184,19 @@ class MaxIdentity:
     def network(self) -> Network:
         """The ReLU network of two hidden layers and integer weights with value denominator · max.
 
-        Its first layer has the units [x_i − x_j]_+, i ≠ j, and [±(x_1 + ... + x_n)]_+. The second
-        has a unit for each maximum of two sums, and four more that are never below their kinks:
-        they hand on what is added to the maxima, by sign. There are no biases.
+        Its first layer has the units [x_i − x_j]_+, i ≠ j, and [±(x_1 + ... + x_n)]_+ (or [±x_n]_+,
+        where that would take weights that are not whole). The second has a unit for each maximum of
+        two sums, and four more that are never below their kinks: they hand on what is added to the
+        maxima, by sign. There are no biases.
 
         Raises:
-            ValueError: a set has three positions or more, two sides have different numbers of sets,
-                or n does not divide the sum of coefficients of x that it hands on.
+            ValueError: a set has three positions or more, or two sides have different numbers of
+                sets.
         """
         return Network.linear(_matrices(self))
 
 
+@cache
 def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The three matrices of the network of an identity of pairs."""
     n = identity.n
@@ -206,7 +208,6 @@ def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.
     first = torch.zeros(len(units) + 2, n, dtype=torch.float64)
     for (i, j), k in units.items():
         first[k, i], first[k, j] = 1, -1
-    first[-2], first[-1] = 1, -1
 
     rows, read = [], []
     rest: Counter[int | tuple[int, int]] = Counter()  # of x_i and of r_ij, as they are
@@ -218,12 +219,12 @@ def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.
             rest[s[-1]] += c
             if len(s) > 1:
                 rest[s] += c
-    mean, remainder = divmod(sum(rest[i] for i in range(n)), n)
-    if remainder:
-        raise ValueError(
-            f"the coefficients of x add up to {mean * n + remainder}; n = {n} does not divide it"
-        )
-    linear: Counter[int] = Counter({i: rest.pop(i, 0) - mean for i in range(n)})
+    total = sum(rest[i] for i in range(n))
+    share = [total // n] * n if total % n == 0 else [0] * (n - 1) + [total]
+    times = math.gcd(*share) or 1
+    first[-2] = torch.tensor([c // times for c in share])
+    first[-1] = -first[-2]
+    linear: Counter[int] = Counter({i: rest.pop(i, 0) - share[i] for i in range(n)})
     for pair, c in _transport(linear).items():
         rest[pair] += c
     second = torch.zeros(len(rows) + 4, len(first), dtype=torch.float64)
@@ -232,7 +233,7 @@ def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.
             second[k, units[pair]] = c
     for pair, c in rest.items():
         second[-4 if c > 0 else -3, units[pair]] = abs(c)  # type: ignore[index]
-    second[-2, -2], second[-1, -1] = mean, mean
+    second[-2, -2], second[-1, -1] = times, times
     return first, second, torch.tensor([[*read, 1, -1, 1, -1]], dtype=torch.float64)
 
 

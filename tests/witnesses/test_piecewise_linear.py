@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
+from rankcheck.witnesses.max_layers import maximum_of
+from rankcheck.witnesses.piecewise_linear import MaxForm, binary_tree, least_depth, max_network
 
 from ._plain import plain
 
@@ -66,3 +67,28 @@ def test_the_network_in_numpy():
             assert np.array_equal(net(x), expected)
             if depth:
                 assert len(net.weights) == depth
+
+
+@pytest.mark.oracle("rankcheck.witnesses.binary_tree", "numpy.max")
+def test_the_tree_in_numpy():
+    rng = np.random.default_rng(1)
+    for pieces in (1, 2, 3, 5, 8, 13):
+        tree = binary_tree(pieces)
+        x = rng.integers(-20, 21, (30, pieces)).astype(float)
+        assert np.array_equal(plain(tree.network())(x)[:, 0], x.max(-1))
+        assert (tree.times, tree.hidden_layers) == (1, least_depth(pieces) - 1)
+
+
+def test_another_maximum_in_place_of_the_tree():
+    rng = np.random.default_rng(2)
+    for pieces in (5, 9, 10):
+        f = form(3, pieces)
+        net = max_network(f, maximum=maximum_of(pieces))
+        assert net.depth == least_depth(pieces) - 1
+        x = rng.integers(-20, 21, (30, 3)).astype(float)
+        expected = [by_hand(f, row) for row in x.tolist()]
+        assert np.allclose(plain(net)(x), expected, rtol=1e-13, atol=1e-11)
+    with pytest.raises(ValueError, match="received a maximum of 5 numbers for terms of 4 pieces"):
+        max_network(form(3, 4), maximum=maximum_of(5))
+    with pytest.raises(ValueError, match="received depth 2; maxima of 5 pieces take depth 3"):
+        max_network(form(3, 5), 2, maximum=maximum_of(5))
