@@ -181,7 +181,7 @@ def test_neural_rank_collapse(net, x, y, ridge, first, K, *, decay=2, later=0, f
         for _, A, D in layers
     ]
     sizes = [power(frobenius_squared(D) * frobenius_squared(A), 0.5) for _, A, D in layers]
-    size = sum(sizes).unsqueeze(-1)
+    size = torch.stack(sizes, -1).sum(-1, keepdim=True)
     rounding = size / ridge.unsqueeze(-1)
     return (
         eq(torch.cat(gradients, -1), 0, scale=size, label="stationary"),
