@@ -133,7 +133,7 @@ class MaxIdentity:
     def _orbit(self, term: MaxTerm) -> list[tuple[Sum, Sum]]:
         """The different images of a term; each is met equally often among the permutations."""
         used = sorted({i for s in (*term.left, *term.right) for i in s})
-        found = {}
+        found: dict[tuple[Sum, Sum], None] = {}
         for images in itertools.permutations(range(self.n), len(used)):
             order = dict(zip(used, images, strict=True))
             left, right = (
@@ -210,21 +210,24 @@ def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.
         first[k, i], first[k, j] = 1, -1
 
     rows, read = [], []
-    rest: Counter[int | tuple[int, int]] = Counter()  # of x_i and of r_ij, as they are
+    # What is not behind a kink of the second layer: multiples of x_i, and of the r_ij.
+    linear: Counter[int] = Counter()
+    rest: Counter[tuple[int, int]] = Counter()
     for term in identity.expanded:
         c = int(term.coefficient * identity.denominator)
         rows.append(_difference(term))
         read.append(c)
         for s in term.right:
-            rest[s[-1]] += c
+            linear[s[-1]] += c
             if len(s) > 1:
-                rest[s] += c
-    total = sum(rest[i] for i in range(n))
+                rest[s[0], s[1]] += c
+    total = sum(linear.values())
     share = [total // n] * n if total % n == 0 else [0] * (n - 1) + [total]
     times = math.gcd(*share) or 1
     first[-2] = torch.tensor([c // times for c in share])
     first[-1] = -first[-2]
-    linear: Counter[int] = Counter({i: rest.pop(i, 0) - share[i] for i in range(n)})
+    for i in range(n):
+        linear[i] -= share[i]
     for pair, c in _transport(linear).items():
         rest[pair] += c
     second = torch.zeros(len(rows) + 4, len(first), dtype=torch.float64)
@@ -232,7 +235,7 @@ def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.
         for pair, c in row.items():
             second[k, units[pair]] = c
     for pair, c in rest.items():
-        second[-4 if c > 0 else -3, units[pair]] = abs(c)  # type: ignore[index]
+        second[-4 if c > 0 else -3, units[pair]] = abs(c)
     second[-2, -2], second[-1, -1] = times, times
     return first, second, torch.tensor([[*read, 1, -1, 1, -1]], dtype=torch.float64)
 
