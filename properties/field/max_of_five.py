@@ -60,7 +60,7 @@ MUTANTS = {
     paper("bakaev2025", "the maximum of five numbers, as recalled"),
     instances=five_sorted_numbers(),
     mutants=MUTANTS,
-    witness=MaxIdentity.network,
+    witness=MaxIdentity,
     effort=0.3,
     formula={
         "the network": r"f(x_{\pi(1)}, \dots, x_{\pi(5)}) = 60 \max(x_1, \dots, x_5)",
@@ -93,7 +93,7 @@ def test_max_of_five(x, *, net=FIVE):
     paper("bakaev2025", "the maximum of five numbers, as recalled"),
     instances=five_numbers(),
     mutants={"two coefficients exchanged": {"identity": other_coefficients()}},
-    witness=MAX_OF_FIVE,
+    witness=MaxIdentity,
     formula={
         "the identity": r"60 \sum_t c_t \max(F_t, G_t) = 60 \max(x_1, \dots, x_5)",
         "whole numbers": r"60 \sum_t c_t \max(F_t, G_t) = 60 \max(x_1, \dots, x_5)",
