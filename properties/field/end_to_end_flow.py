@@ -48,7 +48,7 @@ def identity_power(A):
 
 @identity(
     "field.end-to-end-flow",
-    paper("arora2018", "Theorem 1"),
+    paper("arora2018", "Theorem 1, as recalled"),
     instances=balanced_linear_networks_and_losses(),
     needs={"the layers are balanced": unbalanced_linear_networks_and_losses()},
     mutants={

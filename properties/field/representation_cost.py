@@ -64,7 +64,7 @@ def twice_the_first(f, g):
 
 @construction(
     "field.representation-cost-of-a-sum",
-    paper("parhi2026", "the triangle inequality of R_L, as recalled"),
+    paper("ongie2026", "the triangle inequality of R_L, as recalled"),
     instances=summands(),
     needs={"no output biases": summands(output_biases=True, depth=(2, 2), width=(1, 2))},
     mutants={
@@ -109,7 +109,7 @@ def weights_alone(net, root, sign):
 
 @construction(
     "field.representation-cost-of-a-multiple",
-    paper("parhi2026", "the homogeneity of R_L, as recalled"),
+    paper("ongie2026", "the homogeneity of R_L, as recalled"),
     instances=multiples(),
     mutants={
         "without the sign": {"witness": without_the_sign},
@@ -149,7 +149,7 @@ def test_representation_cost_of_a_multiple(
 
 @bound(
     "field.quasi-triangle-inequality",
-    paper("parhi2026", "the quasi-norm of deep networks, as recalled"),
+    paper("ongie2026", "the quasi-norm of deep networks, as recalled"),
     instances=summands(),
     tight=orthogonal_summands(),
     needs={"no output biases": summands(output_biases=True, depth=(2, 2), width=(1, 2))},
