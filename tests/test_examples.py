@@ -2,14 +2,16 @@
 
 import importlib.util
 import json
+import re
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from rankcheck import files
+from rankcheck import files, witnesses
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -74,3 +76,84 @@ def test_audits_of_networks_that_are_no_chains(run, capsys, name, kinds, claimed
     out = capsys.readouterr().out
     assert out.count("step") == 2
     assert f"open {Path('left') / 'audit.html'}" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("--of 5 --smallest 2", "+ max(m01, m23)"),
+        ("--of 6 --smallest 2", "+ 2 max(m01 + m02, m03 + m45)"),
+        ("--of 4 --conforming", "  + max(m0"),
+    ],
+)
+def test_max_identities(run, capsys, arguments, line):
+    """What is printed as Python is the identity, by the room's own decision."""
+    run("max_identities", *arguments.split())
+    out = capsys.readouterr().out
+    assert "Proved, and equal at 200 integer points." in out
+    text, python = out.split("\nProved")
+    assert line in text
+    literal = re.search(r"Max(Identity|Sum)\(.*^\)\)$", python, re.DOTALL | re.MULTILINE)
+    assert literal
+    identity = eval(literal[0], vars(witnesses))
+    assert identity.n == int(arguments.split()[1])
+    assert identity.rank == 2
+    assert witnesses.is_maximum(identity)
+
+
+@pytest.mark.nightly
+def test_max_of_seven_is_found_again(run, capsys):
+    run(
+        "max_identities",
+        *("--of", "7", "--inner", "3", "--conforming"),
+        *("--symmetry", "(0 1)(2 3), (0 3)(1 2)"),
+    )
+    lines = capsys.readouterr().out.splitlines()
+    (bent,) = [line for line in lines if line.startswith("  + 1/2 max(") and line.count("m") == 12]
+    assert bent.count("+") == 10  # five maxima and one twice, and six
+    assert "Proved, and equal at 200 integer points." in lines
+
+
+def test_max_identities_that_do_not_exist(run, capsys):
+    run("max_identities", "--of", "7", "--smallest", "2")
+    out = capsys.readouterr().out
+    assert "No combination of these 25 means is the maximum of 7 numbers." in out
+    assert "This is proved: a combination of" in out
+    run("max_identities", "--of", "5", "--conforming", "--symmetry", "(0 1 2 3 4)")
+    out = capsys.readouterr().out
+    assert "Integer programming found no such maximum" in out
+    assert "That is no proof" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--of 3 --inner 3", "received --of 3 --inner 3; 2 <= R < N <= 8"),
+        ("--of 4 --summands 0", "summands >= 1"),
+        ("--of 4 --smallest 3", "1 <= smallest <= rank <= n"),
+        ("--of 8 --summands 3", "images"),
+        ("--of 4 --symmetry (0,1)", "it belongs to --conforming"),
+        ("--of 4 --conforming --symmetry (0,1)", "it is written in cycles"),
+        ("--of 4 --conforming --symmetry (3)(4)", "cycles share none of 0, ..., 3"),
+    ],
+)
+def test_what_max_identities_refuses(run, capsys, arguments, message):
+    with pytest.raises(SystemExit) as stopped:
+        run("max_identities", *arguments.split())
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_exact_equations_of_max_identities(run, capsys):
+    """Of a matrix that is singular modulo the first prime, too."""
+    module = run("max_identities", "--of", "3")
+    prime = module.PRIMES[0]
+    assert module.exact_solution([[prime, 0], [1, 2]], [0, 1]) == [
+        -Fraction(1, 2 * prime),
+        Fraction(1, 2),
+    ]
+    assert module.exact_solution([[1, 2, 3]], [1, 2, 4]) is None
+    y = module.contradiction([[1, 2, 3], [prime, 0, 0]], [1, 2, 4])
+    assert y is not None
+    assert [sum(y.get(i, 0) * a for i, a in enumerate(c)) for c in ([1, 2, 3], [1, 2, 4])] == [0, 1]
+    assert module.contradiction([[1, 2]], [2, 4]) is None

@@ -21,7 +21,7 @@ from rankcheck.witnesses.maxima import MaxTerm
 __all__ = ["term_orbits"]
 
 #: Sums times permutations, in one table of four bytes each.
-LARGEST_TABLE = 20_000_000
+LARGEST_TABLE = 2**25
 
 
 def term_orbits(n: int, rank: int, summands: int, smallest: int = 1) -> Iterator[MaxTerm]:
