@@ -63,14 +63,18 @@ from rankcheck.witnesses.lipschitz import (
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.max_layers import least_hidden_layers, maximum_of
 from rankcheck.witnesses.max_of_seven import MAX_OF_SEVEN, MaxSum
+from rankcheck.witnesses.max_of_seven_by_pairs import MAX_OF_SEVEN_BY_PAIRS
+from rankcheck.witnesses.max_of_six import MAX_OF_SIX
 from rankcheck.witnesses.max_orbits import term_orbits
 from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
 from rankcheck.witnesses.maxima_on_orders import (
     OrderForm,
+    SortedMean,
     form_on_order,
     is_linear_on_orders,
     is_maximum,
     mean_form,
+    sorted_mean,
     values_on_sets,
 )
 from rankcheck.witnesses.multiples import multiple
@@ -118,6 +122,8 @@ from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dim
 __all__ = [
     "MAX_OF_FIVE",
     "MAX_OF_SEVEN",
+    "MAX_OF_SEVEN_BY_PAIRS",
+    "MAX_OF_SIX",
     "Autoencoder",
     "Bottleneck",
     "DepthThree",
@@ -133,6 +139,7 @@ __all__ = [
     "Maximum",
     "OrderForm",
     "RankOneInterpolant",
+    "SortedMean",
     "add",
     "affine",
     "all_permutations",
@@ -216,6 +223,7 @@ __all__ = [
     "separating_direction",
     "shear",
     "shear_network",
+    "sorted_mean",
     "stack_kernels",
     "supremum_error",
     "surviving_jacobians",

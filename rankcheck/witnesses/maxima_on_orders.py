@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,16 +35,20 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
+from rankcheck.linalg import Array
 from rankcheck.witnesses.max_of_seven import MaxSum
 from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
 
 __all__ = [
     "OrderForm",
+    "SortedMean",
     "form_on_order",
     "is_linear_on_orders",
     "is_maximum",
     "mean_form",
+    "sorted_mean",
     "values_on_sets",
 ]
 
@@ -81,6 +85,70 @@ def values_on_sets(n: int, side: Iterable[Iterable[int]]) -> Integers:
             )
         total += (chosen & bits) > 0
     return total
+
+
+@dataclass(frozen=True)
+class SortedMean:
+    """(⟨linear, x⟩ + Σ_k shares_k max(⟨left_k, x⟩, ⟨right_k, x⟩)) / scale, in integers.
+
+    Args:
+        linear: (n,).
+        left, right: (K, n), nowhere both positive.
+        shares: (K,).
+        scale: a positive number.
+    """
+
+    linear: tuple[int, ...]
+    left: tuple[tuple[int, ...], ...]
+    right: tuple[tuple[int, ...], ...]
+    shares: tuple[int, ...]
+    scale: int
+
+    def __call__(self, x: Array) -> Array:
+        """Its value times ``scale`` at numbers (*B, n), floats or balls: (*B)."""
+        linear, shares = x.new_tensor(self.linear), x.new_tensor(self.shares)
+        F, G = (x @ x.new_tensor(side).mT for side in (self.left, self.right))
+        return x @ linear + torch.maximum(F, G) @ shares
+
+
+def sorted_mean(identity: MaxIdentity) -> SortedMean:
+    """A mean over all permutations at numbers x_0 ≤ ... ≤ x_{n−1}, where many maxima are the same.
+
+    There a maximum over positions is the number at the last of them. What the two sums of a maximum
+    have in common is linear, max(kF, kG) is k max(F, G), and maxima that cancel are left out.
+
+    >>> sorted_mean(MaxIdentity(3, (MaxTerm(1, [(0, 1)], [(0, 2)]),))).linear
+    (0, 0, 2)
+
+    Raises:
+        ValueError: the identity is a :class:`MaxSum`.
+    """
+    if isinstance(identity, MaxSum):
+        raise ValueError("received a MaxSum; it is no mean, and depends on the order")
+    n, chains = identity.n, _chains(identity.n)
+    factor = math.lcm(*(term.coefficient.denominator for term in identity.terms))
+    linear = [0] * n
+    shares = Counter[tuple[tuple[int, ...], ...]]()
+    for term in identity.terms:
+        tops = [values_on_sets(n, side)[chains] for side in (term.left, term.right)]
+        F, G = (top - np.pad(top[:, 1:], ((0, 0), (0, 1))) for top in tops)
+        common = np.minimum(F, G)
+        sides, times = np.unique(np.stack((F, G), 1) - common[:, None], axis=0, return_counts=True)
+        share = int(term.coefficient * factor)
+        linear = [a + share * int(b) for a, b in zip(linear, common.sum(0), strict=True)]
+        for pair, count in zip(sides, times, strict=True):
+            size = int(np.gcd.reduce(pair, axis=None))
+            if size:
+                key = tuple(sorted(map(tuple, (pair // size).tolist())))
+                shares[key] += share * size * int(count)
+    kept = {key: share for key, share in shares.items() if share}
+    return SortedMean(
+        tuple(linear),
+        tuple(left for left, _ in kept),
+        tuple(right for _, right in kept),
+        tuple(kept.values()),
+        factor * math.factorial(n),
+    )
 
 
 def form_on_order(terms: Iterable[MaxTerm], order: Sequence[int]) -> OrderForm:

@@ -1,14 +1,18 @@
 """Normal forms of combinations of maxima on the cones of orders."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 
 from rankcheck.witnesses import (
     MAX_OF_FIVE,
     MAX_OF_SEVEN,
+    MAX_OF_SEVEN_BY_PAIRS,
+    MAX_OF_SIX,
     MaxIdentity,
     MaxSum,
     MaxTerm,
@@ -16,6 +20,7 @@ from rankcheck.witnesses import (
     is_linear_on_orders,
     is_maximum,
     mean_form,
+    sorted_mean,
     values_on_sets,
 )
 
@@ -124,6 +129,48 @@ def test_what_is_linear_on_orders(term):
         (_, x), (_, z) = cone(order), cone(order, seed=1)
         additive.append(np.allclose(value(term, x + z), value(term, x) + value(term, z)))
     assert is_linear_on_orders(4, term) == all(additive) == (term is STRAIGHT)
+
+
+@pytest.mark.oracle("rankcheck.witnesses.sorted_mean", "the mean over itertools.permutations")
+def test_means_at_sorted_numbers():
+    _, x = cone(range(4))
+    identity = MaxIdentity(4, (BENT, STRAIGHT, MaxTerm("2/7", [(0,)], [(1, 2)])))
+    mean = sorted_mean(identity)
+    expected = np.mean(
+        [
+            sum(value(term, x[list(p)]) for term in identity.terms)
+            for p in itertools.permutations(range(4))
+        ],
+        axis=0,
+    )
+    np.testing.assert_allclose(mean(torch.from_numpy(x.T)) / mean.scale, expected, atol=1e-12)
+    with pytest.raises(ValueError, match="received a MaxSum; it is no mean"):
+        sorted_mean(MAX_OF_SEVEN)
+
+
+@pytest.mark.parametrize("identity", [MAX_OF_SIX, MAX_OF_SEVEN_BY_PAIRS], ids=["six", "seven"])
+def test_two_hidden_layers_are_enough(identity):
+    """Six numbers and seven by pairs: proved, and counted in all orders of seven whole ones."""
+    assert identity.rank == 2
+    assert all(len(term.left) == len(term.right) for term in identity.terms)
+    assert is_maximum(identity)
+    x = np.random.default_rng(2).integers(-9, 10, identity.n)
+    orders = [x[list(p)] for p in itertools.permutations(range(identity.n))]
+    columns = np.array(orders).T
+    common = math.lcm(*(term.coefficient.denominator for term in identity.terms))
+    total = sum(
+        int(common * t.coefficient)
+        * np.maximum(*(sum(columns[list(s)].max(0) for s in side) for side in (t.left, t.right)))
+        for t in identity.terms
+    ).sum()
+    assert total == common * math.factorial(identity.n) * x.max()
+
+
+@pytest.mark.parametrize("identity", [MAX_OF_SIX, MAX_OF_SEVEN_BY_PAIRS], ids=["six", "seven"])
+def test_every_mean_is_needed(identity):
+    for place in range(len(identity.terms)):
+        terms = identity.terms[:place] + identity.terms[place + 1 :]
+        assert not is_maximum(MaxIdentity(identity.n, terms))
 
 
 def test_bad_input():

@@ -1,0 +1,118 @@
+"""Beside Bakaev, Brunck, Hertrich, Stade and Yehudayoff: the maximum of six numbers takes two hidden
+layers as well."""
+
+import torch
+
+from rankcheck import construction, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network
+from rankcheck.witnesses.max_of_six import MAX_OF_SIX
+from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
+from rankcheck.witnesses.maxima_on_orders import sorted_mean
+
+
+@instances
+def six_numbers(source: Source):
+    """Any six numbers."""
+    return source.tensor(6)
+
+
+@instances
+def six_sorted_numbers(source: Source):
+    """x_0 + (1 + t²)(0, g_1, g_1 + g_2, …) with 0 ≤ g ≤ 1: all x_0 ≤ … ≤ x_5, with ties."""
+    gaps, size = source.tensor(5, low=0.0, high=1.0), source.tensor(1)
+    steps = torch.cat((gaps.new_zeros((*source.batch, 1)), gaps), -1)
+    return source.tensor(1) + (1 + size * size) * steps.cumsum(-1)
+
+
+def other_coefficients() -> MaxIdentity:
+    """17/8 and −5/8 for 2 and −1/2: right wherever all six numbers are equal."""
+    first, second, third, last = MAX_OF_SIX.terms
+    return MaxIdentity(
+        6,
+        (
+            first,
+            MaxTerm("17/8", second.left, second.right),
+            MaxTerm("-5/8", third.left, third.right),
+            last,
+        ),
+    )
+
+
+def other_pairs() -> MaxIdentity:
+    """m_03 + m_35 for m_03 + m_45 in the second mean."""
+    changed = MaxTerm(2, [(0, 1), (0, 2)], [(0, 3), (3, 5)])
+    return MaxIdentity(6, (MAX_OF_SIX.terms[0], changed, *MAX_OF_SIX.terms[2:]))
+
+
+def without_a_unit(net: Network, unit: int) -> Network:
+    """The network whose output does not read a unit of the second hidden layer."""
+    weights = [w.clone() for w in net.weights]
+    weights[-1][:, unit] = 0
+    return Network.linear(weights)
+
+
+SIX = MAX_OF_SIX.network()
+
+
+@construction(
+    "field.max-of-six",
+    paper("bakaev2025", "beside the maximum of five numbers, as recalled"),
+    instances=six_numbers(),
+    mutants={
+        "a unit of the second layer less": {"net": without_a_unit(SIX, 50)},
+        "the sum of the numbers not handed on below zero": {"net": without_a_unit(SIX, -1)},
+        "other coefficients": {"net": other_coefficients().network()},
+    },
+    witness=MaxIdentity.network,
+)
+def test_max_of_six(x, *, net=SIX):
+    r"""The maximum of six numbers by two hidden layers.
+
+    One ReLU network of two hidden layers, 6 → 32 → 499 → 1, without biases and with integer
+    weights, has the value $180 \max(x_0, \dots, x_5)$ at every $x \in \mathbb R^6$. So by Wang and Sun
+    every continuous function of five variables with finitely many linear pieces takes two hidden
+    layers. The bound $\lceil \log_3(n - 2) \rceil + 1$ of the paper, as recalled, is three for six
+    numbers; this is one less, and we know of no source for it.
+
+    Compared at any numbers, and at whole ones without a tolerance. The proof is that of
+    field.max-of-six-by-pairs, whose identity the network computes.
+    """
+    whole = torch.round(x)
+    return (
+        eq(
+            net(x), 180 * x.amax(-1, keepdim=True), scale=network_scale(net, x), label="the network"
+        ),
+        eq(net(whole), 180 * whole.amax(-1, keepdim=True), terms=0, label="whole numbers"),
+        eq(net.depth - 1, 2, label="the hidden layers"),
+    )
+
+
+@construction(
+    "field.max-of-six-by-pairs",
+    paper("bakaev2025", "beside the maximum of five numbers, as recalled"),
+    instances=six_sorted_numbers(),
+    mutants={
+        "other coefficients": {"identity": other_coefficients()},
+        "a pair of the second mean changed": {"identity": other_pairs()},
+    },
+    witness=MAX_OF_SIX,
+    effort=0.3,
+)
+def test_max_of_six_by_pairs(x, *, identity=MAX_OF_SIX):
+    r"""The maximum of six numbers is a mean of maxima of two sums of maxima of pairs.
+
+    With $m_{ij} = \max(x_i, x_j)$, for all $x \in \mathbb R^6$, $\max(x_0, \dots, x_5)$ is the mean
+    over all permutations of the six numbers of
+    $$2 \max(m_{01}, m_{23}) + 2 \max(m_{01} + m_{02}, m_{03} + m_{45})
+    - \tfrac12 \max(m_{01} + m_{02}, m_{34} + m_{35}) - 2 \max(m_{01} + m_{23}, m_{02} + m_{45}).$$
+
+    An instance is $x_0 \le \dots \le x_5$, and every such x is
+    $x_0 + (1 + t^2)(0, g_1, g_1 + g_2, \dots)$ with $0 \le g_i \le 1$, as the generator draws it. A mean
+    over all permutations does not change with the order, so a proof for these is one for all points.
+    Its maxima at sorted numbers are 17 after those are left out that cancel.
+    """
+    mean = sorted_mean(identity)
+    spread = x[..., -1] - x[..., 0]  # where it is small beside x, nothing cancels
+    return eq(mean(x), mean.scale * x[..., -1], scale=10 * mean.scale * spread)
