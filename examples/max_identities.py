@@ -444,6 +444,7 @@ def main() -> None:
         parser.error(f"received --of {args.of} --inner {args.inner}; 2 <= R < N <= 8")
     if args.symmetry and not args.conforming:
         parser.error("received --symmetry; it belongs to --conforming")
+    identity: MaxIdentity | None
     started = time.perf_counter()
     try:
         if args.conforming:

@@ -40,7 +40,10 @@ mean_of = cache(sorted_mean)
         "a coefficient changed": {"identity": with_change(-1, Fraction(1, 48))},
         "another coefficient changed": {"identity": with_change(9, Fraction(1, 144))},
     },
-    witness=MAX_OF_SEVEN_BY_PAIRS,
+    witness=MaxIdentity,
+    formula={
+        "the identity": r"s \sum_t c_t \max(F_t, G_t) = s \max(x_0, \dots, x_6), s = 725760",
+    },
     effort=0.2,
 )
 def test_max_of_seven_by_pairs(x, *, identity=MAX_OF_SEVEN_BY_PAIRS):

@@ -66,6 +66,10 @@ SIX = MAX_OF_SIX.network()
         "other coefficients": {"net": other_coefficients().network()},
     },
     witness=MaxIdentity.network,
+    formula={
+        "the network": r"f(x) = 180 \max(x_0, \dots, x_5)",
+        "whole numbers": r"f(x) = 180 \max(x_0, \dots, x_5)",
+    },
 )
 def test_max_of_six(x, *, net=SIX):
     r"""The maximum of six numbers by two hidden layers.
@@ -97,7 +101,8 @@ def test_max_of_six(x, *, net=SIX):
         "other coefficients": {"identity": other_coefficients()},
         "a pair of the second mean changed": {"identity": other_pairs()},
     },
-    witness=MAX_OF_SIX,
+    witness=MaxIdentity,
+    formula=r"1440 \sum_t c_t \max(F_t, G_t) = 1440 \max(x_0, \dots, x_5)",
     effort=0.3,
 )
 def test_max_of_six_by_pairs(x, *, identity=MAX_OF_SIX):
