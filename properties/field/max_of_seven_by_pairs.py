@@ -42,7 +42,7 @@ mean_of = cache(sorted_mean)
     },
     witness=MaxIdentity,
     formula={
-        "the identity": r"s \sum_t c_t \max(F_t, G_t) = s \max(x_0, \dots, x_6), s = 725760",
+        "the identity": r"725760 \sum_t c_t \max(F_t, G_t) = 725760 \max(x_0, \dots, x_6)",
     },
     effort=0.2,
 )
