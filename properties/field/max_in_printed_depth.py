@@ -10,13 +10,13 @@ from rankcheck.witnesses.max_layers import least_hidden_layers, maximum_of
 from rankcheck.witnesses.piecewise_linear import MaxForm, Maximum, binary_tree, max_network
 
 #: The numbers of numbers, with those where the depth is less than that of a tree of pairs.
-NUMBERS = (4, 5, 6, 7, 8, 9, 10, 17, 20, 21, 25)
+NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 17, 20, 21, 25, 29)
 
 
 @instances
 def numbers(source: Source):
-    """4 to 10, or 17, 20, 21 or 25 numbers."""
-    return source.tensor(source.choice(NUMBERS, weights=(4, 4, 2, 2, 2, 2, 2, 1, 1, 1, 1)))
+    """4 to 11, or 17, 20, 21, 25 or 29 numbers."""
+    return source.tensor(source.choice(NUMBERS, weights=(4, 4, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1)))
 
 
 @instances
@@ -69,16 +69,16 @@ def without_a_unit(n: int) -> Maximum:
     },
 )
 def test_max_in_printed_depth(x, *, witness=maximum_of):
-    r"""The maximum of n ≥ 4 numbers in ⌈log₃(n − 2)⌉ + 1 hidden layers, for some n.
+    r"""The maximum of n ≥ 4 numbers in ⌈log₃(n − 2)⌉ + 1 hidden layers, for n up to 72.
 
     A ReLU network of $h = \lceil \log_3(n-2) \rceil + 1$ hidden layers, without biases and with whole
-    weights, has the value $60^b \max(x_1, \dots, x_n)$ for a $b \ge 0$: levels of maxima of two, and
-    then levels of maxima of five (field.max-of-five). Here $3^{h-1} \ge n - 2 > 3^{h-2}$ is compared
-    in integers.
+    weights, has the value $60^b 180^c \max(x_1, \dots, x_n)$: levels of maxima of two, then levels of
+    maxima of five (field.max-of-five), and of six (field.max-of-six) where fives do not reach. Here
+    $3^{h-1} \ge n - 2 > 3^{h-2}$ is compared in integers.
 
-    Checked for $n = 4, \dots, 10$, 17, 20, 21 and 25. The statement is about all $n \ge 4$; maxima of
-    two and five do not reach $n = 11$ or $26, \dots, 29$ in so few layers, and the paper's
-    construction beyond them is not made here. Not checked either: that fewer layers do not suffice.
+    Checked for $n = 4, \dots, 11$, 17, 20, 21, 25 and 29. The statement is about all $n \ge 4$; maxima
+    of two, five and six reach $n \le 72$ in so few layers, and the construction of the paper is not
+    made here. So few are not always needed: six numbers take two.
     """
     n = x.shape[-1]
     maximum = witness(n)
@@ -126,7 +126,7 @@ def of_minima(form: MaxForm):
     },
 )
 def test_piecewise_linear_in_printed_depth(form, x, *, witness=of_maxima):
-    r"""A piecewise linear function of n ≥ 3 variables in ⌈log₃(n − 1)⌉ + 1 hidden layers, for some n.
+    r"""A piecewise linear function of n variables in ⌈log₃(n − 1)⌉ + 1 hidden layers, 3 ≤ n ≤ 71.
 
     $f = \sum_j s_j \max_{i \in S_j} \ell_i$ with $|S_j| \le n + 1$ affine functions of $n$ variables
     and $s_j = \pm 1$ is a ReLU network of $\lceil \log_3(n-1) \rceil + 1$ hidden layers: each maximum

@@ -1,13 +1,14 @@
-r"""The maximum of n numbers in ⌈log₃(n − 2)⌉ + 1 hidden layers, for the n that two blocks reach.
+r"""The maximum of n numbers in ⌈log₃(n − 2)⌉ + 1 hidden layers, for n up to 72.
 
-A maximum of two numbers takes one hidden layer and one of five numbers two
-(:data:`rankcheck.witnesses.maxima.MAX_OF_FIVE`). Blocks of both, one behind another, give the
-maximum of $2^a 5^b$ numbers, or fewer, in a + 2b hidden layers: first all pairs, then all fives,
-with the last number repeated where a level does not come out even. That is the printed number of
-layers for n = 4, ..., 10, 12, ..., 25, 30, ..., 50 and some larger n. Other n, from n = 11 on, take
-more than these blocks.
+A maximum of two numbers takes one hidden layer, and one of five or of six numbers takes two
+(:data:`rankcheck.witnesses.MAX_OF_FIVE`, :data:`rankcheck.witnesses.MAX_OF_SIX`). Blocks, one
+behind another, give the maximum of $2^a 5^b 6^c$ numbers, or fewer, in a + 2b + 2c hidden layers:
+first all pairs, then all fives, then all sixes, with the last number repeated where a level does
+not come out even. With fives alone, which are much smaller, the printed number of layers is reached
+for n = 4, ..., 10, 12, ..., 25 and 30, ..., 50; with sixes for all n up to 72. From n = 73 on these
+blocks take more layers for some n.
 
-All weights are whole, as the value is $60^b$ times the maximum.
+All weights are whole, as the value is $60^b 180^c$ times the maximum.
 
 Used by field.max-in-printed-depth and field.piecewise-linear-in-printed-depth. Source of the
 number: E. Bakaev, F. Brunck, C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network
@@ -17,10 +18,12 @@ expressivity: subdividing the simplex*.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 
-from rankcheck.witnesses.maxima import MAX_OF_FIVE
+from rankcheck.witnesses.max_of_six import MAX_OF_SIX
+from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity
 from rankcheck.witnesses.piecewise_linear import Maximum, binary_tree
 
 __all__ = ["least_hidden_layers", "maximum_of"]
@@ -29,7 +32,7 @@ __all__ = ["least_hidden_layers", "maximum_of"]
 def least_hidden_layers(n: int) -> int:
     """⌈log₃(n − 2)⌉ + 1, the printed number of hidden layers for the maximum of n ≥ 4 numbers.
 
-    That fewer do not suffice is not known. Below four numbers it is ⌈log₂ n⌉.
+    Fewer are enough for some n, such as six. Below four numbers it is ⌈log₂ n⌉.
 
     >>> [least_hidden_layers(n) for n in (2, 3, 4, 5, 6, 11, 12, 29, 30)]
     [1, 2, 2, 2, 3, 3, 4, 4, 5]
@@ -47,30 +50,32 @@ def least_hidden_layers(n: int) -> int:
 
 
 def maximum_of(n: int) -> Maximum:
-    """The maximum of n numbers in ``least_hidden_layers(n)`` hidden layers, times a power of 60.
+    """The maximum of n numbers in ``least_hidden_layers(n)`` hidden layers, times a whole number.
 
     >>> maximum_of(10).network().widths
     (10, 15, 22, 109, 1)
 
-    Raises ValueError if n < 1, or where maxima of two and of five numbers take more layers.
+    Raises ValueError if n < 1, or where maxima of two, five and six numbers take more layers.
     """
     layers = least_hidden_layers(n)
-    for fives in range(layers // 2 + 1):
-        pairs = layers - 2 * fives
-        if 2**pairs * 5**fives >= n:
-            return _blocks(n, pairs, fives)
-    most = max(2 ** (layers - 2 * fives) * 5**fives for fives in range(layers // 2 + 1))
+    for sixes in range(layers // 2 + 1):
+        for fives in range(layers // 2 - sixes + 1):
+            pairs = layers - 2 * (fives + sixes)
+            if 2**pairs * 5**fives * 6**sixes >= n:
+                return _blocks(n, pairs, [MAX_OF_FIVE] * fives + [MAX_OF_SIX] * sixes)
+    most = 6 ** (layers // 2) * 2 ** (layers % 2)
     raise ValueError(
-        f"received n = {n}; with {layers} hidden layers, maxima of two and of five numbers reach "
+        f"received n = {n}; with {layers} hidden layers, maxima of two, five and six numbers reach "
         f"n = {most}, and what the paper takes beyond is not constructed here"
     )
 
 
-def _blocks(n: int, pairs: int, fives: int) -> Maximum:
-    """Levels of pairs and then levels of fives, merged into one network."""
-    pair, five = binary_tree(2).matrices, MAX_OF_FIVE.network().weights
+def _blocks(n: int, pairs: int, identities: Sequence[MaxIdentity]) -> Maximum:
+    """Levels of pairs and then levels of larger maxima, merged into one network."""
+    blocks = [binary_tree(2).matrices] * pairs
+    blocks += [identity.network().weights for identity in identities]
     matrices, left = [torch.eye(n, dtype=torch.float64)], n
-    for block in (*[pair] * pairs, *[five] * fives):
+    for block in blocks:
         size = block[0].shape[-1]
         count = math.ceil(left / size)
         padded = torch.zeros(count * size, left, dtype=torch.float64)
@@ -80,4 +85,4 @@ def _blocks(n: int, pairs: int, fives: int) -> Maximum:
         first, *rest = (torch.kron(one, W) for W in block)
         matrices[-1:] = [first @ padded @ matrices[-1], *rest]
         left = count
-    return Maximum(tuple(matrices), MAX_OF_FIVE.denominator**fives)
+    return Maximum(tuple(matrices), math.prod(one.denominator for one in identities))

@@ -30,24 +30,18 @@ def test_the_printed_number_of_layers():
 @pytest.mark.oracle("rankcheck.witnesses.maximum_of", "numpy.max")
 def test_the_maximum_in_few_layers_on_whole_numbers():
     rng = np.random.default_rng(0)
-    reached = []
-    for n in range(1, 51):
-        try:
-            maximum = maximum_of(n)
-        except ValueError:
-            continue
-        reached.append(n)
+    for n in (*range(1, 31), 50, 51, 72):
+        maximum = maximum_of(n)
         x = rng.integers(-20, 21, (20, n)).astype(float)
         net = plain(maximum.network())
         assert np.array_equal(net(x)[:, 0], maximum.times * x.max(-1))
         assert len(net.weights) - 1 == maximum.hidden_layers == least_hidden_layers(n)
         assert all(np.array_equal(w, np.round(w)) for w in net.weights)
-    assert reached == [*range(1, 11), *range(12, 26), *range(30, 51)]
 
 
 def test_where_blocks_do_not_reach_is_said():
-    with pytest.raises(ValueError, match=r"received n = 11; with 3 hidden layers, .* reach n = 10"):
-        maximum_of(11)
+    with pytest.raises(ValueError, match=r"received n = 73; with 5 hidden layers, .* reach n = 72"):
+        maximum_of(73)
 
 
 def test_a_tree_of_pairs_takes_more_layers():
