@@ -4,21 +4,12 @@ hidden layers as well."""
 from fractions import Fraction
 from functools import cache
 
-import torch
-
 from rankcheck import construction, eq, paper
-from rankcheck.instances.source import Source, instances
 from rankcheck.witnesses.max_of_seven_by_pairs import MAX_OF_SEVEN_BY_PAIRS
 from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
 from rankcheck.witnesses.maxima_on_orders import sorted_mean
 
-
-@instances
-def seven_sorted_numbers(source: Source):
-    """x_0 + (1 + t²)(0, g_1, g_1 + g_2, …) with 0 ≤ g ≤ 1: all x_0 ≤ … ≤ x_6, with ties."""
-    gaps, size = source.tensor(6, low=0.0, high=1.0), source.tensor(1)
-    steps = torch.cat((gaps.new_zeros((*source.batch, 1)), gaps), -1)
-    return source.tensor(1) + (1 + size * size) * steps.cumsum(-1)
+from ._sorted import sorted_numbers
 
 
 def with_change(place: int, change: Fraction) -> MaxIdentity:
@@ -35,14 +26,14 @@ mean_of = cache(sorted_mean)
 @construction(
     "field.max-of-seven-by-pairs",
     paper("bakaev2025", "beside the maximum of five numbers, as recalled"),
-    instances=seven_sorted_numbers(),
+    instances=sorted_numbers(n=7),
     mutants={
         "a coefficient changed": {"identity": with_change(-1, Fraction(1, 48))},
         "another coefficient changed": {"identity": with_change(9, Fraction(1, 144))},
     },
     witness=MaxIdentity,
     formula={
-        "the identity": r"725760 \sum_t c_t \max(F_t, G_t) = 725760 \max(x_0, \dots, x_6)",
+        "the identity": r"s \sum_t c_t \max(F_t, G_t) = s \max(x_0, \dots, x_6)",
     },
     effort=0.2,
 )

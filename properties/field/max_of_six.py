@@ -11,19 +11,13 @@ from rankcheck.witnesses.max_of_six import MAX_OF_SIX
 from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
 from rankcheck.witnesses.maxima_on_orders import sorted_mean
 
+from ._sorted import sorted_numbers
+
 
 @instances
 def six_numbers(source: Source):
     """Any six numbers."""
     return source.tensor(6)
-
-
-@instances
-def six_sorted_numbers(source: Source):
-    """x_0 + (1 + t²)(0, g_1, g_1 + g_2, …) with 0 ≤ g ≤ 1: all x_0 ≤ … ≤ x_5, with ties."""
-    gaps, size = source.tensor(5, low=0.0, high=1.0), source.tensor(1)
-    steps = torch.cat((gaps.new_zeros((*source.batch, 1)), gaps), -1)
-    return source.tensor(1) + (1 + size * size) * steps.cumsum(-1)
 
 
 def other_coefficients() -> MaxIdentity:
@@ -96,7 +90,7 @@ def test_max_of_six(x, *, net=SIX):
 @construction(
     "field.max-of-six-by-pairs",
     paper("bakaev2025", "beside the maximum of five numbers, as recalled"),
-    instances=six_sorted_numbers(),
+    instances=sorted_numbers(n=6),
     mutants={
         "other coefficients": {"identity": other_coefficients()},
         "a pair of the second mean changed": {"identity": other_pairs()},

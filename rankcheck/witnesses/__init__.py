@@ -62,6 +62,7 @@ from rankcheck.witnesses.lipschitz import (
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.max_layers import least_hidden_layers, maximum_of
+from rankcheck.witnesses.max_of_eight_by_pairs import MAX_OF_EIGHT_BY_PAIRS
 from rankcheck.witnesses.max_of_seven import MAX_OF_SEVEN, MaxSum
 from rankcheck.witnesses.max_of_seven_by_pairs import MAX_OF_SEVEN_BY_PAIRS
 from rankcheck.witnesses.max_of_six import MAX_OF_SIX
@@ -120,6 +121,7 @@ from rankcheck.witnesses.tent import tent_network
 from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
 
 __all__ = [
+    "MAX_OF_EIGHT_BY_PAIRS",
     "MAX_OF_FIVE",
     "MAX_OF_SEVEN",
     "MAX_OF_SEVEN_BY_PAIRS",

@@ -1,0 +1,13 @@
+"""Numbers in their order, with ties."""
+
+import torch
+
+from rankcheck.instances.source import Source, instances
+
+
+@instances
+def sorted_numbers(source: Source, *, n: int):
+    """x_0 + (1 + t²)(0, g_1, g_1 + g_2, …) with 0 ≤ g ≤ 1: all x_0 ≤ … ≤ x_{n−1}."""
+    gaps, size = source.tensor(n - 1, low=0.0, high=1.0), source.tensor(1)
+    steps = torch.cat((gaps.new_zeros((*source.batch, 1)), gaps), -1)
+    return source.tensor(1) + (1 + size * size) * steps.cumsum(-1)
