@@ -74,8 +74,8 @@ def test_max_of_six(x, *, net=SIX):
     layers. The bound $\lceil \log_3(n - 2) \rceil + 1$ of the paper, as recalled, is three for six
     numbers; this is one less, and we know of no source for it.
 
-    Compared at any numbers, and at whole ones without a tolerance. The proof is that of
-    field.max-of-six-by-pairs, whose identity the network computes.
+    Compared at any numbers, and at whole ones without a tolerance. The network computes the identity
+    of field.max-of-six-by-pairs. The proof is in docs/proofs/maxima-by-pairs.md.
     """
     whole = torch.round(x)
     return (
