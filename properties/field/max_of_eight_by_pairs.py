@@ -25,7 +25,7 @@ mean_of = cache(sorted_mean)
 
 @construction(
     "field.max-of-eight-by-pairs",
-    paper("bakaev2025", "beside the maximum of five numbers, as recalled"),
+    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 2"),
     instances=sorted_numbers(n=8),
     mutants={
         "a coefficient changed": {"identity": with_change(-1, Fraction(1, 48))},
@@ -43,7 +43,7 @@ def test_max_of_eight_by_pairs(x, *, identity=MAX_OF_EIGHT_BY_PAIRS):
     $\max(x_0, \dots, x_7)$ is the mean, over all permutations, of a combination of 36 maxima of two
     sums of at most three maxima of pairs. So it takes two hidden layers, and by Wang and Sun every
     continuous function of seven variables with finitely many linear pieces does. The bound
-    $\lceil \log_3(n - 2) \rceil + 1$ of the paper, as recalled, is three for eight numbers; this is
+    $\lceil \log_3(n - 2) \rceil + 1$ of Bakaev et al., as recalled, is three for eight numbers; this is
     one less, and we know of no source for it.
 
     An instance is $x_0 \le \dots \le x_7$, as in field.max-of-seven-by-pairs.

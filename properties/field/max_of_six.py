@@ -52,7 +52,7 @@ SIX = MAX_OF_SIX.network()
 
 @construction(
     "field.max-of-six",
-    paper("bakaev2025", "beside the maximum of five numbers, as recalled"),
+    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 1"),
     instances=six_numbers(),
     mutants={
         "a unit of the second layer less": {"net": without_a_unit(SIX, 50)},
@@ -71,7 +71,7 @@ def test_max_of_six(x, *, net=SIX):
     One ReLU network of two hidden layers, 6 → 32 → 499 → 1, without biases and with integer
     weights, has the value $180 \max(x_0, \dots, x_5)$ at every $x \in \mathbb R^6$. So by Wang and Sun
     every continuous function of five variables with finitely many linear pieces takes two hidden
-    layers. The bound $\lceil \log_3(n - 2) \rceil + 1$ of the paper, as recalled, is three for six
+    layers. The bound $\lceil \log_3(n - 2) \rceil + 1$ of Bakaev et al., as recalled, is three for six
     numbers; this is one less, and we know of no source for it.
 
     Compared at any numbers, and at whole ones without a tolerance. The network computes the identity
@@ -89,7 +89,7 @@ def test_max_of_six(x, *, net=SIX):
 
 @construction(
     "field.max-of-six-by-pairs",
-    paper("bakaev2025", "beside the maximum of five numbers, as recalled"),
+    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 1"),
     instances=sorted_numbers(n=6),
     mutants={
         "other coefficients": {"identity": other_coefficients()},
