@@ -20,6 +20,7 @@ The end of an answer is Python, which `rankcheck.witnesses` takes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import re
 import time
@@ -62,7 +63,8 @@ MOST = 4
 def candidates(n: int, rank: int, summands: int, smallest: int) -> list[tuple[MaxTerm, OrderForm]]:
     """One term for each different mean: of equal means, the first, which has the fewest sets."""
     found: dict[tuple[object, ...], tuple[MaxTerm, OrderForm]] = {}
-    for count, term in enumerate(term_orbits(n, rank, summands, smallest)):
+    searched = [term_orbits(n, rank, k, smallest) for k in range(1, summands + 1)]
+    for count, term in enumerate(itertools.chain.from_iterable(searched)):
         if count == MOST_CANDIDATES:
             raise ValueError(
                 f"received more than {MOST_CANDIDATES} orbits; take fewer --summands, or "
@@ -182,7 +184,7 @@ def search_means(n: int, rank: int, summands: int, smallest: int) -> MaxIdentity
     found = candidates(n, rank, summands, smallest)
     columns, right = equations(n, [form for _, form in found])
     print(
-        f"{len(found)} different means of max(F, G), F and G sums of {summands} maxima of "
+        f"{len(found)} different means of max(F, G), F and G sums of up to {summands} maxima of "
         f"{smallest} to {rank} numbers; {len(right) - n} kinks"
     )
     c = sparse_solution(columns, right)
@@ -432,7 +434,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--of", metavar="N", type=int, required=True, help="how many numbers")
     parser.add_argument("--inner", metavar="R", type=int, default=2, help="maxima of R (default 2)")
-    parser.add_argument("--summands", metavar="K", type=int, default=2, help="in a sum (default 2)")
+    parser.add_argument(
+        "--summands", metavar="K", type=int, default=2, help="the most in a sum (default 2)"
+    )
     parser.add_argument("--smallest", metavar="R", type=int, help="maxima of no fewer (default 1)")
     parser.add_argument("--conforming", action="store_true", help="one maximum, linear on orders")
     parser.add_argument("--symmetry", metavar="CYCLES", default="", help="with --conforming")
@@ -442,6 +446,8 @@ def main() -> None:
     args = parser.parse_args()
     if not 2 <= args.inner < args.of <= 8:
         parser.error(f"received --of {args.of} --inner {args.inner}; 2 <= R < N <= 8")
+    if args.summands < 1:
+        parser.error(f"received --summands {args.summands}; a sum has one maximum or more")
     if args.symmetry and not args.conforming:
         parser.error("received --symmetry; it belongs to --conforming")
     identity: MaxIdentity | None
