@@ -101,8 +101,8 @@ work on balls, and so do methods of the same names, the operators
 `rankcheck.linalg` has for floats and balls: `singular_values`, `rank`, `schatten_power`,
 `schatten_norm`, `pseudo_determinant`, `log_pseudo_determinant`, `operator_norm`, `nuclear_norm`,
 `frobenius_squared`, `range_projection`, `spectral_function`, `symmetric_sqrt`, `symmetric_power`,
-`symmetric_log`, `symmetric_abs`, `spectral_projection`, `spectral_radius`, `permanent`. `rankcheck.costs.phi`,
-`rankcheck.networks.balance_neurons` and `balance_layers` work on balls too.
+`symmetric_log`, `symmetric_abs`, `spectral_projection`, `spectral_radius`, `permanent`.
+`rankcheck.costs.phi`, `rankcheck.networks.balance_neurons` and `balance_layers` work on balls too.
 """
 
 
