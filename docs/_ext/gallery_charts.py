@@ -23,6 +23,7 @@ from rankcheck.records.file import Records
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import floored, log_axis, whole_axis
 from rankcheck.report.svg import TALL, Axis, Chart, Point
+from rankcheck.witnesses import MAX_OF_EIGHT_BY_PAIRS, least_hidden_layers
 from rankcheck.witnesses.switching_loops import switching_loop
 
 __all__ = ["CHARTS", "ROOT", "file_of", "page", "saved"]
@@ -301,8 +302,40 @@ def _points(xs: Any, ys: Any) -> list[Point]:
     return list(zip(xs.tolist(), ys.broadcast_to(xs.shape).tolist(), strict=True))
 
 
+def maxima() -> Picture:
+    """Of how many numbers h hidden layers compute the maximum: a tree, print, and here."""
+    layers = range(2, 8)
+    printed = [3 ** (h - 1) + 2 for h in layers]
+    for h, n in zip(layers, printed, strict=True):
+        assert (least_hidden_layers(n), least_hidden_layers(n + 1)) == (h, h + 1)
+    eight = MAX_OF_EIGHT_BY_PAIRS.n
+    here = [eight ** (h // 2) * 2 ** (h % 2) for h in layers]
+    chart = Chart(
+        "Maxima in few layers",
+        f"Two hidden layers compute the maximum of {here[0]} numbers, where {printed[0]} were "
+        f"known; {layers[-1]} that of {here[-1]}, by maxima of eight and two one behind another.",
+        whole_axis(2, layers[-1], "hidden layers"),
+        log_axis([2.0, *map(float, here)], "how many numbers"),
+        right=150,
+    )
+    lines = (
+        (here, 1, "maxima of eight"),
+        (printed, 2, "printed"),
+        ([2**h for h in layers], 0, "tree"),
+    )
+    for numbers, series, name in lines:
+        points = [(float(h), float(n)) for h, n in zip(layers, numbers, strict=True)]
+        chart.line(points, series, dashed=series != 1)
+        chart.dots(points, series)
+        chart.end_label(points[-1][1], name, series)
+    return Picture("maxima", chart.title, "", chart.svg)
+
+
 #: The charts, by their files.
 CHARTS: dict[str, Callable[[], Picture]] = {
     one.__name__: one
-    for one in (kernel, star, variance, steepness, volume, gap, integers, eigenvalues, records)
+    for one in (
+        *(kernel, star, variance, steepness, volume),
+        *(maxima, gap, integers, eigenvalues, records),
+    )
 }
