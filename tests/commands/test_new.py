@@ -43,7 +43,12 @@ def test_a_claim_of_a_folder_with_several_documents_names_one():
 
 def test_a_document_is_added(command, monkeypatch):
     added = []
-    monkeypatch.setattr(new, "add_document", lambda one: added.append(one) or [Path("made.toml")])
+
+    def add_document(document):
+        added.append(document)
+        return [Path("made.toml")]
+
+    monkeypatch.setattr(new, "add_document", add_document)
     options = ("--authors", "A. Me", "--title", "On costs", "--venue", "here", "--year", "2027")
     code, out, _ = command("new", "--document", "me2027", *options)
     assert (code, out.splitlines()[0]) == (0, "wrote made.toml")

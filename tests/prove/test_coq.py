@@ -318,7 +318,7 @@ def test_rules_give_the_signs_that_coq_computes(tmp_path):
 
 
 #: Claims of the ledger, with the number of a shape: leaky and linear networks, matrices, links,
-#: logarithms, squares, identities, ranges.
+#: logarithms, squares, identities, ranges, maxima.
 LEDGER = [
     ("bottleneck.amgm", 3),
     ("bottleneck.chained-projections", 1),
@@ -331,6 +331,8 @@ LEDGER = [
     ("bottleneck.preactivation-singular-values", 2),
     ("bottleneck.regularity-on-a-domain", 0),
     ("bottleneck.singular-value-gap", 3),
+    ("field.max-of-five", 0),
+    ("field.max-of-six-by-pairs", 0),
     ("rank.jacobian-bounds-cost", 5),
 ]
 
