@@ -10,13 +10,7 @@ from rankcheck.networks import Network
 from rankcheck.witnesses.finite import all_permutations
 from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
 
-
-@instances
-def five_sorted_numbers(source: Source):
-    """x_1 + (1 + t²)(0, g_1, g_1 + g_2, …) with 0 ≤ g ≤ 1: all x_1 ≤ … ≤ x_5, with ties."""
-    gaps, size = source.tensor(4, low=0.0, high=1.0), source.tensor(1)
-    steps = torch.cat((gaps.new_zeros((*source.batch, 1)), gaps), -1)
-    return source.tensor(1) + (1 + size * size) * steps.cumsum(-1)
+from ._sorted import sorted_numbers
 
 
 @instances
@@ -58,7 +52,7 @@ MUTANTS = {
 @construction(
     "field.max-of-five",
     paper("bakaev2025", "the maximum of five numbers, as recalled"),
-    instances=five_sorted_numbers(),
+    instances=sorted_numbers(n=5),
     mutants=MUTANTS,
     witness=MaxIdentity,
     effort=0.3,
