@@ -32,6 +32,7 @@ import theory  # noqa: E402
 
 from benchmarks import breaks  # noqa: E402
 from rankcheck.catalogue.collect import project  # noqa: E402
+from rankcheck.errors import InputError  # noqa: E402
 from tests import test_oracles  # noqa: E402
 
 
@@ -65,7 +66,12 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--pictures"]):
         print(__doc__, file=sys.stderr)
         return 2
-    for name, text in pages().items():
+    try:
+        made = pages()
+    except InputError as error:
+        print(f"renew.py: {error}", file=sys.stderr)
+        return 2
+    for name, text in made.items():
         path = FOLDER / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")

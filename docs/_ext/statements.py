@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from written import one_line as plain
 
 from rankcheck.catalogue.collect import by_group
-from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.statements import Statement, statements
+from rankcheck.catalogue.entry import CatalogueError, Entry
+from rankcheck.catalogue.statements import Statement, statements, unindexed
 from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.reference import OWN, documents, headings
 from rankcheck.files import project_folder
@@ -46,6 +46,9 @@ def pages(entries: Sequence[Entry]) -> dict[str, str]:
     groups = by_group(entries)
     found = {key: statements(project_folder() / key) for key in headings() if key != OWN}
     by_id = {entry.id: entry for entry in entries}
+    for key, index in found.items():
+        for misfit in unindexed(groups.get(key, ()), index, entries):
+            raise CatalogueError(f"{key}: {misfit}")
     words = {key: [list(_words(one, by_id)) for one in index] for key, index in found.items()}
     made = {f"statements/{key}.md": _page(key, found[key], words[key], by_id) for key in found}
     tree = "\n".join(

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from rankcheck.catalogue.statements import INDEX
-from rankcheck.claims.reference import REFERENCES, Document, parsed
+from rankcheck.claims.reference import OWN, REFERENCES, Document, parsed
 from rankcheck.errors import InputError
 from rankcheck.files import project_folder, shown_path, write_text
 
@@ -51,7 +51,14 @@ def add_document(document: Document) -> list[Path]:
         )
     path, index = root / REFERENCES, root / document.folder / INDEX
     try:
-        text = path.read_text(encoding="utf-8") + _row(document)
+        listed = path.read_text(encoding="utf-8")
+        known, _ = parsed(listed, shown_path(path))
+        if document.key in (*known, OWN):
+            raise InputError(
+                f"{document.key!r} is the key of a document in {shown_path(path)} already, or that "
+                "of rankcheck itself; a key is used once"
+            )
+        text = listed + _row(document)
         parsed(text, shown_path(path))
         index.parent.mkdir(exist_ok=True)
         written = []

@@ -31,6 +31,8 @@ __all__ = [
 OWN = "rankcheck"
 #: The name of the list of documents, in the folder of the claims.
 REFERENCES = "references.toml"
+#: Years that a document may have.
+_YEARS = range(1600, 2200)
 _FIELDS = {"key": str, "authors": str, "title": str, "venue": str, "year": int, "folder": str}
 
 
@@ -123,7 +125,8 @@ def parsed(text: str, shown: str) -> tuple[dict[str, Document], dict[str, str]]:
         raise InputError(f"{shown}: in [folders] each folder has a title, a text")
     found: dict[str, Document] = {}
     for number, row in enumerate(rows, 1):
-        document = _document(row, f"{shown}, document {number}")
+        key = row.get("key") if isinstance(row, dict) else None
+        document = _document(row, f"{shown}, document {number}" + (f", {key!r}" if key else ""))
         if document.key in found or document.key == OWN:
             raise InputError(f"{shown} has two documents {document.key!r}; a key is used once")
         found[document.key] = document
@@ -132,10 +135,13 @@ def parsed(text: str, shown: str) -> tuple[dict[str, Document], dict[str, str]]:
 
 
 def _document(row: Any, place: str) -> Document:
-    if not isinstance(row, dict) or not set(_FIELDS) - {"folder"} <= set(row) <= set(_FIELDS):
+    given = set(row) if isinstance(row, dict) else set()
+    missing, unknown = set(_FIELDS) - {"folder"} - given, given - set(_FIELDS)
+    if missing or unknown:
+        what = f"has no {', '.join(sorted(missing))}" if missing else f"has {sorted(unknown)[0]!r}"
         raise InputError(
-            f"{place}: the fields of a document are {', '.join(_FIELDS)}, and only folder may be "
-            "left out"
+            f"{place} {what}; the fields of a document are {', '.join(_FIELDS)}, and only folder "
+            "may be left out"
         )
     values = {"folder": row.get("key"), **row}
     for name, kind in _FIELDS.items():
@@ -143,6 +149,10 @@ def _document(row: Any, place: str) -> Document:
         if type(value) is not kind or not str(value).strip():
             what = "a number" if kind is int else "a text"
             raise InputError(f"{place}: {name} is {value!r:.60}; it is {what}")
+    if values["year"] not in _YEARS:
+        raise InputError(
+            f"{place}: year is {values['year']}; it lies between {_YEARS[0]} and {_YEARS[-1]}"
+        )
     for name in ("key", "folder"):
         if not is_key(values[name]):
             raise InputError(
@@ -159,7 +169,8 @@ def _check_folders(shown: str, found: Mapping[str, Document], titles: Mapping[st
         if keys != [folder]:
             raise InputError(
                 f"{shown}: the folder {folder} has the claims of {', '.join(keys)} and no title; "
-                "a folder that is not called after its only document has a title in [folders]"
+                "a folder that is not called after its only document has a title in [folders] of "
+                "that file"
             )
     for folder in titles:
         if folder not in folders or folder in found:

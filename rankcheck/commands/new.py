@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rankcheck.catalogue.adding import add_document
 from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.statements import INDEX
 from rankcheck.claims.facts import is_id
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.reference import Document, documents, headings
@@ -135,9 +136,9 @@ def _new_document(args: argparse.Namespace) -> int:
     document = Document(args.document, **described, folder=args.folder or args.document)
     for path in add_document(document):
         say(f"wrote {shown_path(path)}")
-    id_ = f"{document.folder}.my-claim"
+    id_, index = f"{document.folder}.my-claim", project_folder() / document.folder / INDEX
     say(
-        f"next: its statements in that index, and claims: rankcheck new {id_}\n"
+        f"next: its statements in {shown_path(index)}, and claims: rankcheck new {id_}\n"
         f'They refer to it as paper("{document.key}", "Thm 1"); docs/adding-a-document.md goes on'
     )
     return 0
@@ -171,7 +172,8 @@ def text(id_: str, kind: str) -> str:
     """The text of the file."""
     document = id_.split(".")[0]
     if document in headings():
-        key = document if document in documents() else "KEY"
+        # Of a folder with several documents the last one, which is the newest.
+        *_, key = (one.key for one in documents().values() if one.folder == document)
         maker, reference = "paper", f'\n    paper("{key}", "PLACE"),'
     elif kind == "conjecture":
         maker, reference = "", ""

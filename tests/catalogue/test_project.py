@@ -1,5 +1,6 @@
 """What every claim of the project has: controls, and whole accusations."""
 
+from rankcheck.audit.theorems.table import LEFT_OUT, theorem_of
 from rankcheck.catalogue import collect as catalogue
 from rankcheck.claims.kinds import FALSE
 
@@ -40,6 +41,12 @@ def test_no_record_without_a_claim():
     true = {entry.id for entry in ENTRIES if entry.kind not in (*FALSE, "cited")}
     stored = catalogue.project_folder().glob("*/records/*.json")
     assert {path.stem for path in stored} <= true
+
+
+def test_what_audits_do_is_said_in_their_words():
+    for entry in ENTRIES:
+        if entry.audit is not None and not entry.audit.startswith(LEFT_OUT):
+            assert theorem_of(entry.id, entry.audit).claim == entry.id
 
 
 def test_proofs_that_claims_name_exist():

@@ -6,7 +6,7 @@ import pytest
 
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
-from rankcheck.claims.reference import Document
+from rankcheck.claims.reference import Document, documents
 from rankcheck.commands import new
 from rankcheck.commands.new import KINDS
 from rankcheck.files import project_folder
@@ -37,7 +37,8 @@ def test_it_fails_until_it_is_filled_in(command):
 
 
 def test_a_claim_of_a_folder_with_several_documents_names_one():
-    assert 'paper("KEY", "PLACE")' in new.text("field.my-claim", "bound")
+    *_, last = (key for key, one in documents().items() if one.folder == "field")
+    assert f'paper("{last}", "PLACE")' in new.text("field.my-claim", "bound")
     assert 'paper("rank", "PLACE")' in new.text("rank.my-claim", "bound")
 
 
@@ -76,7 +77,10 @@ def test_where_it_is_written():
         ("t.a --year 2027", "--year was given"),
         ("--document b --kind bound", "--kind was given"),
         ("--document b --title T --venue V", "--authors, --year are missing"),
-        ("--document rank --authors A --title T --venue V --year 2027", "two documents 'rank'"),
+        (
+            "--document rank --authors A --title T --venue V --year 2027",
+            "'rank' is the key of a document",
+        ),
     ],
 )
 def test_what_is_wrong_is_one_line_and_no_file_is_lost(command, arguments, fact):

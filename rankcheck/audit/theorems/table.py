@@ -136,7 +136,11 @@ def theorem_of(claim: str, text: str) -> Theorem:
     conditions, manner = (part.split(", ") if part else [] for part in (needed, body))
     unknown = [*({on} - {*PLACES}), *({*conditions} - {*HYPOTHESES}), *({*manner} - {*MANNERS})]
     if unknown:
-        raise ValueError(f"{claim}: audit= has {unknown[0]!r}; see rankcheck.audit.theorems.table")
+        raise ValueError(
+            f"{claim}: audit= has {unknown[0]!r}; it begins with one of {', '.join(PLACES)}, has "
+            f"hypotheses among {', '.join(HYPOTHESES)}, and behind a semicolon words among "
+            f"{', '.join(MANNERS)}; or it is {LEFT_OUT!r} and why"
+        )
     kinks = () if on == "on the network" else (hypotheses.no_kinks,)
     checks = tuple(HYPOTHESES[name] for name in conditions)
     return Theorem(claim, on, (*kinks, *checks), frozenset(manner))
