@@ -24,8 +24,8 @@ What each document states, in the order in which one reads it, and what the ledg
 statement. The sentences are ours and shorter than those of the documents; the claims have the whole
 statement. `rank`, `bottleneck`, `linear` and `separation` were read in text conversions without
 page numbers, so a section or a slide stands for its pages. Of the papers in `field` hardly more
-than abstracts were at hand: their statements are as recalled where the index says so. What is said here
-is what the ledger expects and `rankcheck verify` finds:
+than abstracts were at hand: their statements are as recalled where the index says so. What is said
+here is what the ledger expects and `rankcheck verify` finds:
 
 | word | meaning |
 | --- | --- |
