@@ -6,11 +6,10 @@ import torch
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
 from rankcheck.witnesses.finite import all_permutations
 from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
 
-from ._sorted import sorted_numbers
+from ._maxima import sorted_numbers, without_a_unit
 
 
 @instances
@@ -31,13 +30,6 @@ def other_coefficients() -> MaxIdentity:
             last,
         ),
     )
-
-
-def without_a_unit(net: Network, layer: int, unit: int) -> Network:
-    """The network whose next layer does not read a hidden unit."""
-    weights = [w.clone() for w in net.weights]
-    weights[layer][:, unit] = 0
-    return Network.linear(weights)
 
 
 FIVE = MAX_OF_FIVE.network()

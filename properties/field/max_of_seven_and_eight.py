@@ -10,7 +10,7 @@ from rankcheck.witnesses.max_of_seven_by_pairs import MAX_OF_SEVEN_BY_PAIRS
 from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
 from rankcheck.witnesses.maxima_on_orders import sorted_mean
 
-from ._sorted import sorted_numbers
+from ._maxima import sorted_numbers
 
 
 def changed(identity: MaxIdentity, place: int, change: Fraction) -> MaxIdentity:

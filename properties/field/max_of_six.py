@@ -6,11 +6,10 @@ import torch
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
 from rankcheck.witnesses.max_of_six import MAX_OF_SIX
 from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
 
-from ._sorted import sorted_numbers
+from ._maxima import sorted_numbers, without_a_unit
 
 
 @instances
@@ -39,13 +38,6 @@ def other_pairs() -> MaxIdentity:
     return MaxIdentity(6, (MAX_OF_SIX.terms[0], changed, *MAX_OF_SIX.terms[2:]))
 
 
-def without_a_unit(net: Network, unit: int) -> Network:
-    """The network whose output does not read a unit of the second hidden layer."""
-    weights = [w.clone() for w in net.weights]
-    weights[-1][:, unit] = 0
-    return Network.linear(weights)
-
-
 SIX = MAX_OF_SIX.network()
 
 
@@ -54,8 +46,8 @@ SIX = MAX_OF_SIX.network()
     paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 1"),
     instances=six_numbers(),
     mutants={
-        "a unit of the second layer less": {"net": without_a_unit(SIX, 50)},
-        "the sum of the numbers not handed on below zero": {"net": without_a_unit(SIX, -1)},
+        "a unit of the second layer less": {"net": without_a_unit(SIX, 2, 50)},
+        "the sum of the numbers not handed on below zero": {"net": without_a_unit(SIX, 2, -1)},
         "other coefficients": {"net": other_coefficients().network()},
     },
     witness=MaxIdentity.network,

@@ -150,8 +150,11 @@ class Quotient(Formal):
             return bool(sign & signs)
         return bool(difference._asks(signs))
 
-    def never_positive(self) -> bool:
-        signs = product(self.cell.of(self.num), self.cell.of(self.den))
+    def knows_at_most(self, a: Any, b: Any) -> bool:
+        difference = a - b
+        if not isinstance(difference, Quotient):
+            return False
+        signs = product(self.cell.of(difference.num), self.cell.of(difference.den))
         return bool(signs) and not signs & PLUS
 
     def __lt__(self, other: Any) -> bool:

@@ -75,8 +75,8 @@ class Formal:
             raise self.no_form(name)
         return method()
 
-    def never_positive(self) -> bool:
-        """Whether it is known already that the number is at most zero. Nothing is decided."""
+    def knows_at_most(self, a: Any, b: Any) -> bool:
+        """Whether a <= b is known already; this is one of the two. Nothing is decided."""
         return False
 
     def __abs__(self) -> Any:

@@ -224,10 +224,8 @@ def minimum(a: Number, b: Number) -> Number:
 
 def _seen_at_most(a: Number, b: Number) -> bool:
     """Formal numbers of which a <= b is known: to ask for a >= b might split a path where a = b."""
-    if not (isinstance(a, Formal) or isinstance(b, Formal)):
-        return False
-    difference = a - b
-    return isinstance(difference, Formal) and difference.never_positive()
+    formal = a if isinstance(a, Formal) else b
+    return isinstance(formal, Formal) and formal.knows_at_most(a, b)
 
 
 def _unordered(a: Number, b: Number) -> arb | None:

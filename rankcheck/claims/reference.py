@@ -22,7 +22,6 @@ __all__ = [
     "Reference",
     "documents",
     "headings",
-    "is_key",
     "paper",
     "parsed",
 ]
@@ -69,7 +68,7 @@ _OWN = Document(
 )
 
 
-def is_key(text: str) -> bool:
+def _is_key(text: str) -> bool:
     """Whether a text can be the key of a document, or the name of a folder of claims."""
     return re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", text) is not None
 
@@ -154,7 +153,7 @@ def _document(row: Any, place: str) -> Document:
             f"{place}: year is {values['year']}; it lies between {_YEARS[0]} and {_YEARS[-1]}"
         )
     for name in ("key", "folder"):
-        if not is_key(values[name]):
+        if not _is_key(values[name]):
             raise InputError(
                 f"{place}: {name} is {values[name]!r:.60}; it is lower-case letters, digits and "
                 "hyphens, and begins with a letter"

@@ -1,8 +1,9 @@
-"""Numbers in their order, with ties."""
+"""What the claims on maxima share: numbers in their order, and networks with a unit less."""
 
 import torch
 
 from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network
 
 
 @instances
@@ -11,3 +12,10 @@ def sorted_numbers(source: Source, *, n: int):
     gaps, size = source.tensor(n - 1, low=0.0, high=1.0), source.tensor(1)
     steps = torch.cat((gaps.new_zeros((*source.batch, 1)), gaps), -1)
     return source.tensor(1) + (1 + size * size) * steps.cumsum(-1)
+
+
+def without_a_unit(net: Network, layer: int, unit: int) -> Network:
+    """The network whose next layer does not read a unit of a hidden layer."""
+    weights = [w.clone() for w in net.weights]
+    weights[layer][:, unit] = 0
+    return Network.linear(weights)
