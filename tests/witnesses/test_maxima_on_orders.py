@@ -186,3 +186,20 @@ def test_bad_input():
 
 def test_a_mean_that_is_not_the_maximum():
     assert not is_maximum(MaxIdentity(4, (BENT,)))
+
+
+@pytest.mark.parametrize("identity", BY_PAIRS, ids=lambda identity: str(identity.n))
+def test_means_are_the_maximum_at_whole_numbers(identity):
+    """Term by term and permutation by permutation, in integers: no normal form, no sorted mean."""
+    n, scale = identity.n, math.lcm(*(t.coefficient.denominator for t in identity.terms))
+    orders = np.array([*itertools.permutations(range(n))])
+    rng = np.random.default_rng(n)
+    points = [rng.integers(-50, 51, n), rng.integers(-1, 2, n), 2 ** rng.permutation(n)]
+    for x in points:
+        total = 0
+        for term in identity.terms:
+            F, G = (
+                sum(x[orders[:, list(s)]].max(1) for s in side) for side in (term.left, term.right)
+            )
+            total += int(term.coefficient * scale) * int(np.maximum(F, G).sum())
+        assert total == scale * math.factorial(n) * int(x.max())
