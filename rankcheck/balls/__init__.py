@@ -1,8 +1,8 @@
 """Exact rationals and real balls behind torch's functions: they turn a claim body into a proof.
 
 What lives here: the array type (`array`, `lazy`, `conversion`), what floats of a body stand for
-(`constants`), which calls torch knows (`forms`), numbers that other rooms bring (`formal`),
-functions of numbers (`numbers`, `orders`, `complexes`)
+(`constants`), tensors that cannot hold their numbers (`widths`), which calls torch knows (`forms`),
+numbers that other rooms bring (`formal`), functions of numbers (`numbers`, `orders`, `complexes`)
 and of one matrix (`matrices`, `spectra`, `eigenvalues`), and the implementations of torch's
 functions, grouped as torch's documentation groups them (`compositions`, `convolutions`, `creation`,
 `decompositions`, `elementwise`, `fourier`, `indexing`, `linalg`, `reductions`, `shapes`; those that
@@ -31,6 +31,7 @@ from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, pro
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.missing import without_transforms
 from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
+from rankcheck.balls.widths import noted_wraps, widths
 
 __all__ = [
     "OTHER_CONVENTIONS",
@@ -45,6 +46,7 @@ __all__ = [
     "exact",
     "is_ball",
     "log_pseudo_determinant",
+    "noted_wraps",
     "pi",
     "precision",
     "provably_leq",
@@ -54,5 +56,6 @@ __all__ = [
     "spectral_function",
     "spectral_projection",
     "spectral_radius",
+    "widths",
     "without_transforms",
 ]

@@ -78,6 +78,16 @@ def _implemented(name: str) -> Any:
     return lambda x, other: FUNCTIONS[name](x, other)
 
 
+def _in_place(name: str) -> Any:
+    """The operator that puts what another one makes into the places of an array."""
+
+    def changed(x: Any, other: Any) -> Any:
+        x[...] = getattr(x, name)(other)
+        return x
+
+    return changed
+
+
 class BallArray(_Base):
     """An array of exact rationals (`fmpq`), real balls (`arb`), and `Complex` of these.
 
@@ -241,14 +251,11 @@ class BallArray(_Base):
         assign = FUNCTIONS["__assign__"]
         checked("assignment", torch.Tensor.__setitem__, assign, (self, index, value), {})
 
-    # Without these, `x += 1` would silently bind x to a new array.
+    # Without these, `x += 1` would bind x to a new array, also where others share that of torch.
 
-    def _in_place(self, *_: Any) -> Any:
-        raise NoBallForm("an in-place operation", "write x = x + y, or x[i] = x[i] + y")
-
-    __iadd__ = __isub__ = __imul__ = __itruediv__ = _in_place
-    __ifloordiv__ = __imod__ = __imatmul__ = _in_place
-    __ipow__ = _in_place  # type: ignore[assignment]  # torch's stub has overloads, this takes all
+    __iadd__, __isub__, __imul__ = map(_in_place, ("__add__", "__sub__", "__mul__"))
+    __itruediv__, __ifloordiv__ = map(_in_place, ("__truediv__", "__floordiv__"))
+    __imod__, __ipow__ = map(_in_place, ("__mod__", "__pow__"))  # type: ignore[assignment]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BallArray:
         return BallArray(self.elements)

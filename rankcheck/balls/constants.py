@@ -10,6 +10,7 @@ that was meant, so that nothing is proved about a rounding error. Such a float i
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import torch
 from flint import arb, fmpq
+
+from rankcheck.balls.formal import NoBallForm
 
 WRITTEN_DIGITS = 12
 """A double with at most this many significant digits was written. Of a million quotients of random
@@ -41,8 +45,12 @@ what cancels: `sum([0.1] * 10**6)` is off by 2⁻³⁶ of its size, `1 - 0.99999
 of 30 singles by 2⁻²¹, `1 - 0.9999` in singles by 2⁻¹³. The second is for what cancels wholly:
 `0.1 + 0.2 - 0.3` is 2⁻⁵⁴, and `1 - 0.999999` in singles is off by 2⁻⁶ of its size, but by 2⁻²⁶."""
 
-DOUBLE, SINGLE = 53, 24
-"""Bits of the significands."""
+DOUBLE, SINGLE, HALF, BRAIN = 53, 24, 11, 8
+"""Bits of the significands: of float64, float32, float16, bfloat16."""
+
+SHORT_DIGITS = 8
+"""A double of at most 11 bits, no sum of two powers of two, is taken for one that was a float16 or
+a bfloat16 if it has more digits than this: nobody writes 0.333251953125, and 0.0625 is exact."""
 
 SINGLE_RANGE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
@@ -53,14 +61,14 @@ class Computed:
 
     Attributes:
         text: its shortest text.
-        single: whether it has the precision of a float32.
+        what: in words.
         radius: of the ball.
         line: of the file whose constants are noted, where the float met a ball; None if that was
             in a function of another file, and none of that file had called it.
     """
 
     text: str
-    single: bool
+    what: str
     radius: arb
     line: int | None
 
@@ -102,23 +110,82 @@ def constant(value: float | np.floating[Any], held: fmpq) -> fmpq | arb:
     if isinstance(value, np.longdouble) and value == np.float64(value):
         value = float(value)
     bits = int(np.finfo(type(value)).nmant) + 1
-    used = _used_bits(held)
+    used, narrow = _used_bits(held), bits < DOUBLE
     written = bits == DOUBLE and _powers_of_two(held) <= 2
+    text = _text(value)
     if bits == DOUBLE and used <= SINGLE and _is_single(float(value)):
         bits = SINGLE
-    if int(held.q) <= 1 << EXACT_FRACTION_BITS and (written or used <= max(1, bits - SPARE_BITS)):
+    short = int(held.q) <= 1 << EXACT_FRACTION_BITS and (
+        written or used <= max(1, bits - SPARE_BITS)
+    )
+    halved = bits <= SINGLE and used <= HALF and not written and _digits(text) > SHORT_DIGITS
+    if short and not narrow and not halved:
         return held
-    text = _text(value)
     if bits >= DOUBLE and _digits(text) <= WRITTEN_DIGITS:
         decimal = Fraction(text)
         return fmpq(decimal.numerator, decimal.denominator)
-    trusted, absolute = TRUSTED_EIGHTHS * bits // 8, TRUSTED_EIGHTHS * bits // 4
-    radius = arb(max(abs(held) / (1 << trusted), fmpq(1, 1 << absolute)))
+    if narrow and short:
+        return once_narrow(float(value), torch.from_numpy(np.zeros(1, type(value))).dtype)
+    if short:
+        radius = arb(abs(held) / (1 << (BRAIN if used <= BRAIN else HALF)))
+    else:
+        trusted, absolute = TRUSTED_EIGHTHS * bits // 8, TRUSTED_EIGHTHS * bits // 4
+        radius = arb(max(abs(held) / (1 << trusted), fmpq(1, 1 << absolute)))
+    what = "a computed float"
+    if bits < DOUBLE:
+        what = "a number of half precision" if halved else "a number of single precision (float32)"
+    note(text, what, radius)
+    return arb(held, radius)
+
+
+def is_narrow(dtype: torch.dtype) -> bool:
+    """Whether a type of real or complex numbers has fewer bits than float64."""
+    wide = (torch.float64, torch.complex128)
+    return (dtype.is_floating_point or dtype.is_complex) and dtype not in wide
+
+
+def half_unit(x: fmpq | arb, dtype: torch.dtype) -> arb:
+    """By how much a number of that size may change when it is rounded to a type."""
+    kind = torch.finfo(dtype)
+    if not abs(x) <= fmpq(*kind.max.as_integer_ratio()):
+        return arb.pos_inf()
+    least = arb(abs(x)).max(arb(kind.smallest_normal))
+    return arb((least * arb(kind.eps) / 2).upper())
+
+
+def narrowed(x: Any, dtype: torch.dtype) -> Any:
+    """A number that went through a narrow type: itself if it fits, else to half a unit of that."""
+    if isinstance(x, fmpq) and _fits(x, dtype):
+        return x
+    if hasattr(x, "conjugate"):  # complex
+        return type(x)(narrowed(x.real, dtype), narrowed(x.imag, dtype))
+    if not isinstance(x, fmpq | arb):
+        raise NoBallForm(f"{dtype} of {type(x).__name__} numbers")
+    radius = half_unit(x, dtype)
+    note(f"{float(arb(x).mid()):.4g}", f"a number that went through {dtype}", radius)
+    return arb(x) + arb(0, radius) if radius.is_finite() else arb.nan()
+
+
+def once_narrow(value: float, dtype: torch.dtype) -> arb:
+    """The value of a narrow type of which nobody knows where it comes from: never exact."""
+    x = fmpq(*value.as_integer_ratio())
+    radius = half_unit(x, dtype)
+    note(_text(value), f"a number of {dtype}", radius)
+    return arb(x, radius)
+
+
+def _fits(x: fmpq, dtype: torch.dtype) -> bool:
+    kind = torch.finfo(dtype)
+    least = fmpq(*(kind.smallest_normal * kind.eps).as_integer_ratio())
+    inside = abs(x) <= fmpq(*kind.max.as_integer_ratio()) and (x / least).q == 1
+    return inside and _used_bits(x) <= 2 - math.frexp(kind.eps)[1]
+
+
+def note(text: str, what: str, radius: arb) -> None:
+    """Note a number that is no exact constant, once, with the line of the file at which it is."""
     noted = _current.get()
     if noted is not None and text not in noted.constants:
-        line = _line(noted.file)
-        noted.constants[text] = Computed(text, bits == SINGLE, radius, line)
-    return arb(held, radius)
+        noted.constants[text] = Computed(text, what, radius, line_in(noted.file))
 
 
 def _used_bits(x: fmpq) -> int:
@@ -153,7 +220,7 @@ def _digits(text: str) -> int:
     return len(text.partition("e")[0].replace(".", "").strip("-0"))
 
 
-def _line(file: str) -> int | None:
+def line_in(file: str) -> int | None:
     """The line at which the innermost of the calling functions that stand in a file is now."""
     frame = sys._getframe(1) if file else None
     while frame is not None and frame.f_code.co_filename != file:

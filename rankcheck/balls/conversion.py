@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,11 @@ import torch
 
 from rankcheck.balls import numbers
 from rankcheck.balls.complexes import Complex
+from rankcheck.balls.constants import once_narrow
 from rankcheck.balls.numbers import Number
+
+#: Types of torch that numpy does not have.
+NO_NUMPY = (torch.bfloat16, torch.complex32)
 
 
 def element(value: Any, number: Callable[[Any], Number] = numbers.exact) -> Any:
@@ -31,17 +36,23 @@ def object_array(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
     known = getattr(data, "elements", None)
     if isinstance(known, np.ndarray):  # a ball array
         return known
+    of_torch = isinstance(data, torch.Tensor)
     if isinstance(data, torch.Tensor):
-        if data.dtype in (torch.bfloat16, torch.complex32):
-            raise TypeError(
-                f"balls received a tensor of {data.dtype}; it takes tensors of numpy dtypes"
-            )
-        data = data.detach().cpu().resolve_conj().resolve_neg().numpy()
+        with torch._C.DisableTorchFunction():
+            data = data.detach().cpu().resolve_conj().resolve_neg()
+            if (dtype := data.dtype) in NO_NUMPY:
+                data = data.to(torch.complex128 if data.is_complex() else torch.float64)
+                if number is not as_it_is:
+                    number = partial(once_narrow, dtype=dtype)
+            data = data.numpy()
     if isinstance(data, np.ndarray):
         entries: Any = data.ravel()
-        # Narrow floats keep their type, which determines their unit in the last place.
-        narrow = data.dtype in (np.float16, np.float32, np.complex64)
-        entries = list(entries) if narrow else entries.tolist()
+        # Narrow floats keep their type, which determines their unit in the last place; integers of
+        # numpy theirs, in which they may have wrapped.
+        typed = data.dtype in (np.float16, np.float32, np.complex64) or (
+            data.dtype.kind in "iu" and not of_torch
+        )
+        entries = list(entries) if typed else entries.tolist()
         shape = data.shape
     elif isinstance(data, (list, tuple)):
         rows = [object_array(row, number) for row in data]

@@ -1,6 +1,7 @@
 """torch's constructors (`new_zeros`, `zeros_like`, ...) and conversions (`to`, ...) on balls.
 
-Every floating-point dtype gives a ball array; integers and bools give plain tensors.
+Every floating-point dtype gives a ball array, a narrow one with the balls of `narrowed`; integers
+and bools give plain tensors.
 """
 
 # ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
@@ -68,7 +69,7 @@ def full_like(input: Any, fill_value: Any, dtype: torch.dtype | None = None, **_
     return _new(input.shape, fill_value, dtype)
 
 
-@implements("double")
+@implements("double", "float", "half", "bfloat16")
 def double(input: Any) -> BallArray:
     return to(input, torch.float64)
 

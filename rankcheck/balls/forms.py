@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from weakref import ref
 
+import numpy as np
 import torch
 from flint import arb, fmpq
 
 from rankcheck.balls.choices import Conventions, evaluation
+from rankcheck.balls.constants import is_narrow, narrowed
 from rankcheck.balls.numbers import NoBallForm, Undecided
 
 #: What a ball form raises about its numbers, and not about the form of the call.
@@ -66,9 +68,10 @@ def checked(
         Exception: what torch raises for a call that it refuses; Undecided and the like.
     """
     stand_ins: list[tuple[Any, torch.Tensor]] = []
-    floats = _stand_in((tuple(args), list(kwargs.values())), stand_ins)
     try:
-        expected = func(*floats[0], **dict(zip(kwargs, floats[1], strict=True)))
+        with torch._C.DisableTorchFunction():
+            floats = _stand_in((tuple(args), list(kwargs.values())), stand_ins)
+            expected = func(*floats[0], **dict(zip(kwargs, floats[1], strict=True)))
     except NotImplementedError:
         implementation(*args, **kwargs)  # has its own words for what complex numbers do not have
         raise
@@ -81,7 +84,16 @@ def checked(
     difference = _difference(expected, result)
     if difference:
         raise NoBallForm(f"this form of {name}", f"in torch its result {difference}")
+    if isinstance(expected, torch.Tensor) and is_narrow(expected.dtype) and stand_ins:
+        result = rounded(result, expected.dtype)
     return _with_memory(expected, result, stand_ins)
+
+
+def rounded(array: Any, dtype: torch.dtype) -> Any:
+    """A ball array whose numbers went through a narrow type; see `narrowed`."""
+    elements = np.empty_like(array.elements)
+    np.frompyfunc(partial(narrowed, dtype=dtype), 1, 1)(array.elements, out=elements)
+    return type(array)(elements)
 
 
 def _stand_in(value: Any, made: list[tuple[Any, torch.Tensor]]) -> Any:

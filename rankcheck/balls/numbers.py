@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, ctx, fmpq, fmpz
 
-from rankcheck.balls.constants import constant
+from rankcheck.balls.constants import constant, note
 from rankcheck.balls.formal import Formal, NoBallForm, Undecided, exact_numbers
 from rankcheck.text import short_text
 
@@ -44,6 +44,9 @@ EXACT_POWER_BITS = 1 << 20
 
 LARGEST_EXPONENT = 1 << 16
 """Balls beyond 2^±65536 are not converted to rationals, which would exhaust the memory."""
+
+WRAPPED = 1 << 31
+"""An integer of numpy from here on may be what is left of a larger one, modulo 2⁶⁴."""
 
 ZERO = fmpq(0)
 ONE = fmpq(1)
@@ -80,7 +83,8 @@ def exact(value: Any) -> Number:
     An int and a Fraction are themselves. A float of at most 12 significant digits is the decimal
     that a person wrote: `0.9` is nine tenths. So is a short dyadic number itself (at most 20
     fractional bits, and 13 bits of its significand unused). Any other float was computed, and
-    becomes a ball that is wide enough to cover what was meant; see `rankcheck.balls.constants`.
+    becomes a ball that is wide enough to cover what was meant; see `rankcheck.balls.constants`. Of
+    an integer of numpy that `may_have_wrapped` nothing is known.
 
     >>> exact(0.75), exact(Fraction(1, 3)), exact(0.9), exact(1 - 0.9).contains(fmpq(1, 10))
     (3/4, 1/3, 9/10, True)
@@ -89,6 +93,9 @@ def exact(value: Any) -> Number:
     """
     if isinstance(value, (fmpq, arb, Formal)):
         return value
+    if isinstance(value, np.integer) and may_have_wrapped(value):
+        note(str(value), "an integer of numpy, which may have wrapped", arb.pos_inf())
+        return unknown()
     if isinstance(value, (bool, int, np.bool_, np.integer, fmpz)):
         return fmpq(int(value))
     if isinstance(value, Fraction):
@@ -98,6 +105,11 @@ def exact(value: Any) -> Number:
     raise TypeError(
         f"received {type(value).__name__} {value!r}; expected an int, Fraction, float, fmpq or arb"
     )
+
+
+def may_have_wrapped(value: np.integer[Any]) -> bool:
+    """Whether an integer of numpy is large or has fewer than 64 bits, modulo which it computes."""
+    return value.nbytes < 8 or abs(int(value)) >= WRAPPED
 
 
 def dyadic(value: float | np.floating[Any]) -> fmpq:

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from rankcheck.balls import widths
 from rankcheck.claims.facts import LONGEST_ID, Facts, is_id
 from rankcheck.claims.methods import Methods
 from rankcheck.claims.relations import NoTruthValue, Relation
@@ -173,7 +174,7 @@ class Claim(Methods, InNotebooks, Declaration):
                 relations, or asks for the truth of one.
         """
         try:
-            with contained():
+            with contained(), widths():
                 returned = self.body(*instance, **parameters)
         except NoTruthValue as asked:
             *_, frame, _ = traceback.extract_tb(asked.__traceback__)

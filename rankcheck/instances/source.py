@@ -27,7 +27,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import torch
 
-from rankcheck.balls import is_ball
+from rankcheck.balls import is_ball, widths
 from rankcheck.errors import contained
 from rankcheck.instances.promises import PROMISED, promises_of
 from rankcheck.instances.record import Entries, Integer, Record
@@ -218,7 +218,7 @@ class Instances:
 
     def __call__(self, source: Source) -> tuple[Any, ...]:
         """The arguments of a claim's body, drawn from the source."""
-        with contained():
+        with contained(), widths():
             built = self.build(source)
         return built if isinstance(built, tuple) else (built,)
 

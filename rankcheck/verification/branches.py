@@ -24,6 +24,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from rankcheck.balls import widths
 from rankcheck.catalogue.loader import PROJECT_PACKAGE
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
@@ -248,6 +249,8 @@ def _caller(frame: FrameType | None) -> FrameType | None:
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         top = name.partition(".")[0]
+        if name == widths.__module__:  # between the code of a claim and torch
+            top = "torch"
         if top == "rankcheck" and not f"{name}.".startswith(f"{PROJECT_PACKAGE}."):
             return None
         if top not in LIBRARIES:

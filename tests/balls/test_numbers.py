@@ -212,9 +212,34 @@ def test_exact_numbers(value):
     assert Fraction(int(number.p), int(number.q)) == Fraction(value)
 
 
-def test_short_single_precision_is_exact():
-    assert [exact(np.float32(x)) for x in (0, -1.5, 2.0**-20)] == [0, fmpq(-3, 2), fmpq(1, 1 << 20)]
-    assert [exact(x) for x in torch.tensor([17.0, 100.5]).numpy()] == [17, fmpq(201, 2)]
+def test_single_precision_is_never_exact():
+    for x in (0, -1.5, 2.0**-20, 16777216.0):
+        low, high = numbers.bounds(exact(np.float32(x)))
+        assert low < Fraction(x) < high
+        # It may be any number that rounds to it, and is no further off than half a unit.
+        assert (high - low) * 999 <= 1000 * max(abs(Fraction(x)) / 2**23, Fraction(1, 2**149))
+    low, high = numbers.bounds(exact(np.float32(16777217.0)))
+    assert low <= 16777217 <= high
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_a_double_that_was_half_precision_covers_what_was_meant(kind):
+    for meant in (Fraction(1, 3), Fraction(-123, 10**5)):
+        low, high = numbers.bounds(exact(torch.tensor(float(meant), dtype=kind).item()))
+        assert low <= meant <= high
+    assert exact(5 / 1024) == fmpq(5, 1024)
+    assert exact(0.0625) == fmpq(1, 16)
+    assert exact(-1.375) == fmpq(-11, 8)
+
+
+def test_of_large_integers_of_numpy_nothing_is_known():
+    assert exact(np.int64(12)) == 12
+    for value in (np.arange(1, 22).prod(), np.int8(3), np.uint8(200), np.int64(2) ** 40):
+        assert exact(value).is_nan()
+    assert balls(np.arange(3)).is_exact()
+    assert not balls(np.array([3, 2**40])).is_exact()
+    assert balls(torch.tensor([3, 2**40])).is_exact()
+    assert BallArray.exact(np.array([3, 4])).is_exact()
 
 
 @pytest.mark.parametrize(
@@ -300,8 +325,14 @@ def test_what_is_no_real_number_is_refused():
     for value in ("1", 1j, None):
         with pytest.raises(TypeError, match="expected"):
             exact(value)
-    with pytest.raises(TypeError, match="numpy dtypes"):
-        balls(torch.ones(2, dtype=torch.bfloat16))
+
+
+def test_types_that_numpy_does_not_have():
+    ball = balls(torch.tensor([1.0, -0.375], dtype=torch.bfloat16))
+    half = [Fraction(1, 2**8), Fraction(3, 2**11)]
+    for middle, end, unit in zip((1, Fraction(-3, 8)), ball.lower().tolist(), half, strict=True):
+        assert unit <= middle - end < 1.001 * unit
+    assert BallArray.exact(torch.tensor([0.375], dtype=torch.bfloat16)).is_exact()
 
 
 def test_instance_data_is_taken_as_the_dyadic_numbers_it_is():

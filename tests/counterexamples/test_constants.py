@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
-from rankcheck.balls import BallArray, computed_constants
+from rankcheck.balls import BallArray, computed_constants, conventions, widths
 from rankcheck.canaries.known import PROFILE
 from rankcheck.counterexamples.given import NotRefutedError, from_choices
 from rankcheck.counterexamples.instance import Instance
@@ -130,7 +130,7 @@ def test_a_constant_that_is_named_is_the_only_advice(declare, scalars, record):
 def test_a_constant_in_single_precision_is_named(declare, scalars, record):
     claim = declare(lambda x: leq(3 * x, x / torch.tensor([1 / 3])), scalars())
     reason = judge(claim, record(-1.0)).reason
-    assert "0.33333334, a number of single precision (float32)" in reason
+    assert "0.3333, a number that went through torch.float32" in reason
 
 
 def test_exact_constants_are_not_named(declare, scalars, record):
@@ -143,7 +143,7 @@ def test_exact_constants_are_not_named(declare, scalars, record):
 
 def wide(make):
     """The texts of the computed floats that `make` lets in beside the numbers 1 and 2."""
-    with computed_constants() as found:
+    with computed_constants() as found, conventions(), widths():
         make(BallArray.exact([1, 2]))
     return set(found)
 
@@ -179,7 +179,7 @@ def test_written_constants_are_exact_by_each_door(make):
         (lambda x: x.new_tensor([1 / 3, 0.5]), {"0.3333333333333333"}),
         (lambda x: x.new_full((2,), 1 / 3), {"0.3333333333333333"}),
         (lambda x: x * torch.full((2,), 0.9), {"0.9"}),
-        (lambda x: x * torch.full((2,), 0.9).double(), {"0.8999999761581421"}),
+        (lambda x: x * torch.full((2,), 0.9).double(), {"0.9"}),
         (lambda x: x * torch.tensor(0.9), {"0.9"}),
         (lambda x: x * torch.linspace(0, 1, 11, dtype=torch.float64)[3:5], {"0.30000000000000004"}),
         (lambda x: x * np.array([1 / 3, 1]), {"0.3333333333333333"}),

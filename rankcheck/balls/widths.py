@@ -1,0 +1,269 @@
+"""Numbers that do not fit the type of their tensor: integers that wrap, reals that lose bits.
+
+torch computes modulo 2⁶⁴ in int64, and rounds to 11 bits in float16. The code of a claim runs
+inside ``widths()``, which looks at what torch's functions return:
+
+* An integer is exact, whatever tensor carries it. Where a result wraps, floats have the nearest
+  double in its place, and exact evaluation has the integer itself, in a ball array.
+* A number that went through a type narrower than float64 is known to half a unit of that type; of
+  exact evaluation it is that ball. One that fits the type has lost nothing.
+
+Integers that wrap are noted within `noted_wraps`, narrow numbers within `computed_constants`. What
+numpy computes is not seen here (see `rankcheck.balls.numbers.exact`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dis import opmap
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+
+from rankcheck.balls.array import FUNCTIONS, balls
+from rankcheck.balls.choices import evaluation
+from rankcheck.balls.constants import is_narrow, line_in
+from rankcheck.balls.forms import checked, rounded
+from rankcheck.balls.numbers import NoBallForm, may_have_wrapped
+
+__all__ = ["noted_wraps", "widths"]
+
+INTEGERS = frozenset({torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8})
+#: What makes integers of other numbers: nothing has wrapped if they are these numbers, truncated.
+CONVERSIONS = frozenset({"to", "long", "int", "short", "char", "byte", "type", "type_as"})
+SHIFTS = frozenset({"__lshift__", "__ilshift__", "bitwise_left_shift"})
+#: The instruction of `x * y` and of `x *= y`.
+OPERATOR = opmap["BINARY_OP"]
+#: Often called, and no arithmetic.
+MOVES = frozenset({"__get__", "__getitem__", "reshape", "expand", "unsqueeze", "arange"})
+#: Integers up to this are doubles.
+DOUBLES = 2**53
+
+_noted: ContextVar[tuple[str, dict[str, None]] | None] = ContextVar("noted_wraps", default=None)
+
+
+@contextmanager
+def noted_wraps(file: str) -> Iterator[dict[str, None]]:
+    """Note where integers wrap inside the ``with`` block: `line 12 (prod of torch.int64)`.
+
+    Args:
+        file: the name under which Python compiled the file whose lines are noted.
+    """
+    found: dict[str, None] = {}
+    token = _noted.set((file, found))
+    try:
+        yield found
+    finally:
+        _noted.reset(token)
+
+
+@contextmanager
+def widths() -> Iterator[None]:
+    """Keep what does not fit the type of its tensor, of torch's functions inside the block.
+
+    It becomes balls within `conventions`, as all exact evaluation is, and doubles elsewhere.
+    """
+    with _Widths(exact=evaluation() is not None):
+        yield
+
+
+class _Widths(TorchFunctionMode):
+    """Looks at the results of functions of plain tensors; ball arrays look after themselves."""
+
+    def __init__(self, *, exact: bool) -> None:
+        super().__init__()
+        self._exact = exact
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs, name = kwargs or {}, func.__name__
+        rebound = _is_operator(sys._getframe(1))
+        given = args
+        if name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]:
+            with torch._C.DisableTorchFunction():
+                given = _before(name, args, rebound)
+        try:
+            result = func(*args, **kwargs)
+        except RuntimeError:
+            if self._exact or len({x.dtype in INTEGERS for x in _tensors(args)}) < 2:
+                raise
+            # Some functions take no integers beside the doubles that stand for large ones.
+            result = func(*_mapped(args, _doubled), **kwargs)
+        if not isinstance(result, torch.Tensor):
+            several = result if self._exact and isinstance(result, tuple | list) else ()
+            narrow = any(isinstance(one, torch.Tensor) and is_narrow(one.dtype) for one in several)
+            return _exactly(func, args, kwargs) if narrow else result
+        if result.dtype in INTEGERS and name not in MOVES:
+            if args and isinstance(args[0], np.integer | np.ndarray):
+                return self._of_numpy(args[0], result)
+            with torch._C.DisableTorchFunction():
+                wide = _unwrapped(func, given, kwargs, result)
+            if wide is None:
+                return result
+            _note(f"{name.strip('_')} of {result.dtype}")
+            if given is not args and not rebound:
+                raise OverflowError(f"{name} wraps in {result.dtype}; without the _ it is exact")
+            return _exactly(func, given, kwargs, result) if self._exact else wide
+        if self._exact and name != "__get__" and (is_narrow(result.dtype) or _large_in(args)):
+            return _exactly(func, args, kwargs, result)
+        return result
+
+    def _of_numpy(self, data: Any, result: torch.Tensor) -> Any:
+        """A tensor of numpy's integers, of which large ones may have wrapped."""
+        if not any(map(may_have_wrapped, np.ravel(data))):
+            return result
+        _note(f"{np.asarray(data).dtype} of numpy, which may wrap unseen")
+        return balls(data) if self._exact else result
+
+
+def _is_operator(frame: FrameType) -> bool:
+    """Whether a frame is at `x + y` or `x += y`, which binds what comes out, and not at a call."""
+    return frame.f_code.co_code[frame.f_lasti] == OPERATOR
+
+
+def _before(name: str, args: tuple[Any, ...], rebound: bool) -> tuple[Any, ...]:
+    """The arguments of a function that changes the first, with a copy of it if that is integers.
+
+    Raises:
+        OverflowError: if a number is put into a tensor of integers that cannot hold it.
+    """
+    if not (args and isinstance(args[0], torch.Tensor) and args[0].dtype in INTEGERS):
+        return args
+    kind = torch.iinfo(args[0].dtype)
+    for value in _tensors(args[1:]):
+        beyond = (value < kind.min) | (value > kind.max)
+        if not rebound and value.dtype is torch.float64 and bool(beyond.any()):
+            raise OverflowError(
+                f"{name} puts an integer into a tensor of {args[0].dtype} that cannot hold it; "
+                "torch.stack makes a tensor of such integers"
+            )
+    return (args[0].clone(), *args[1:])
+
+
+def _unwrapped(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: torch.Tensor
+) -> torch.Tensor | None:
+    """The result in doubles, if it has wrapped; else None."""
+    name, tensors = func.__name__, list(_tensors((*args, *kwargs.values())))
+    try:
+        if name in CONVERSIONS:
+            wide = tensors[0].double().trunc()
+        elif not any(x.dtype in INTEGERS for x in tensors):
+            return None
+        elif name in SHIFTS:
+            wide = args[0].double() * 2.0 ** torch.as_tensor(args[1]).double()
+        else:
+            wide = func(*_mapped(args, _doubled), **_mapped(kwargs, _doubled))
+    except (RuntimeError, TypeError, IndexError, NotImplementedError):  # no function of doubles
+        return None
+    if not isinstance(wide, torch.Tensor) or wide.shape != result.shape:
+        return None
+    held, wide = result.double(), wide.double()
+    near = (wide - held).abs() <= 2.0 ** (torch.iinfo(result.dtype).bits - 1)
+    return None if bool(near.all()) else torch.where(near, held, wide)
+
+
+def _exactly(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: torch.Tensor | None = None
+) -> Any:
+    """The result of a function of plain tensors as balls, rounded to its type if that is narrow.
+
+    Args:
+        result: that of torch; None if there are several.
+
+    Raises:
+        NoBallForm: if the function has no ball form.
+    """
+    tensors = list(_tensors((*args, *kwargs.values())))
+    if tensors:
+        made = _of_balls(func, args, kwargs, all(x.dtype in INTEGERS for x in tensors))
+        if func.__name__ in CONVERSIONS and result is not None and result.dtype in INTEGERS:
+            made = made.trunc()
+    elif args and isinstance(args[0], np.generic | np.ndarray):
+        made = balls(args[0])  # numpy may have rounded before
+    else:
+        made = balls(_in_doubles(func, args, kwargs))
+    narrow = result is not None and is_narrow(result.dtype)
+    return rounded(made, result.dtype) if narrow and result is not None else made
+
+
+def _of_balls(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], integers: bool) -> Any:
+    """A function on balls: of floats, and of integers if there are no other numbers."""
+
+    def lifted(x: torch.Tensor) -> Any:
+        return balls(x) if integers or x.is_floating_point() or x.is_complex() else x
+
+    name = func.__name__
+    moved = _mapped(args, lifted)
+    if name in CONVERSIONS:
+        return moved[0]
+    if name in SHIFTS:
+        return moved[0] * balls(2) ** moved[1]
+    if name[-1] == "_" != name[0] or name.startswith("__i"):  # in place
+        name = name.rstrip("_").replace("__i", "")
+        func = getattr(torch.Tensor, name)
+    elif name.startswith("__"):
+        return getattr(balls(moved[0]), name)(*moved[1:])
+    if name not in FUNCTIONS:
+        raise NoBallForm(f"{name} of integers that wrap, or of a narrow type,")
+    return checked(name, func, FUNCTIONS[name], moved, _mapped(kwargs, lifted))
+
+
+def _in_doubles(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
+    """What a function without tensors makes in double precision."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        made = func(*_mapped(args, _doubled), **_mapped(kwargs, _doubled))
+    finally:
+        torch.set_default_dtype(before)
+    assert isinstance(made, torch.Tensor)
+    return made
+
+
+def _tensors(values: Any) -> Iterator[torch.Tensor]:
+    """The plain tensors among arguments, in lists and tuples too."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, tuple | list):
+            yield from _tensors(value)
+
+
+def _mapped(value: Any, convert: Callable[[torch.Tensor], Any]) -> Any:
+    """Arguments with other tensors, and with double precision for every type of numbers."""
+    if isinstance(value, torch.Tensor):
+        return convert(value)
+    if isinstance(value, dict):
+        return {name: _mapped(one, convert) for name, one in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)(_mapped(one, convert) for one in value)
+    if isinstance(value, torch.dtype) and value is not torch.bool:
+        return torch.complex128 if value.is_complex else torch.float64
+    return value
+
+
+def _doubled(x: torch.Tensor) -> torch.Tensor:
+    return x.double() if x.dtype in INTEGERS else x
+
+
+def _large_in(args: tuple[Any, ...]) -> bool:
+    """Whether there are integers that are no doubles, and no other numbers."""
+    tensors = list(_tensors(args))
+    return all(x.dtype in INTEGERS for x in tensors) and any(
+        x.dtype is torch.int64 and bool((x.abs() > DOUBLES).any()) for x in tensors
+    )
+
+
+def _note(text: str) -> None:
+    noted = _noted.get()
+    if noted is not None:
+        file, found = noted
+        found[f"line {line_in(file)} ({text})"] = None
