@@ -1,8 +1,8 @@
 """Evaluates an instance of a claim once: in floats, on balls, and at its neighbours.
 
-A violation in floats that the balls do not confirm is mostly rounding. But the body computes floats
-and balls along different paths, and either may be wrong. A violation much larger than its
-tolerance, and than any rounding error that is plausible at the instance, is reported as undecided.
+What the balls decide is the answer. A violation in floats that they exclude is mostly rounding; one
+much larger than its tolerance, and than any rounding error that is plausible at the instance, is
+said with the operation at which floats and balls part.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
+from rankcheck.counterexamples.differences import first_difference
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement, judge
 from rankcheck.counterexamples.rounding import (
     CLEAR,
@@ -116,16 +117,11 @@ class Instance(Readable):
 
     @cached_property
     def judgement(self) -> Judgement:
-        r"""What a violation in floats is: what the balls say, unless floats and balls disagree.
+        """What a violation in floats is: what the balls say.
 
-        Violations that the balls exclude are rounding by the rules of
-        `rankcheck.counterexamples.rounding`. Where these do not explain one, floats and balls
-        disagree, and the instance is undecided.
-
-        An instance that the balls put outside the hypotheses lies on their edge if some of its
-        neighbours satisfy no hypothesis, or no violation, in floats; if none of them does, floats
-        and balls disagree about the hypotheses. An instance whose violation the balls do not assert
-        is outside as well.
+        If they exclude one that rounding does not explain, by the rules of
+        `rankcheck.counterexamples.rounding`, `differs` says by how much the sides differ. An
+        instance whose violation the balls do not assert is outside the hypotheses.
         """
         judgement = self.in_balls
         if judgement.finding == "undecided":
@@ -138,12 +134,29 @@ class Instance(Readable):
         except Rejected:  # inside in its batch, and outside alone: on the edge
             return replace(judgement, finding="outside")
         sides = {} if outside else self._sides_in_balls(violated)
+        asserted = not outside and (not violated or bool(sides))
+        decided = replace(judgement, finding="satisfied" if asserted else "outside")
         for entry in violated:
             exact = sides.get(entry.number)
             if not is_rounding(entry, partial(self.error, entry, outside=exact is None)):
-                return _alarm(judgement, entry, exact)
-        asserted = not outside and (not violated or bool(sides))
-        return replace(judgement, finding="satisfied" if asserted else "outside")
+                return replace(decided, differs=_difference(entry, exact))
+        return decided
+
+    @property
+    def difference(self) -> str:
+        """How floats differ from the balls that decide the instance, and from which operation on.
+
+        It is empty if rounding explains the violation in floats.
+        """
+        if not self.judgement.differs:
+            return ""
+        try:
+            floats = self.family(ReplaySource(self.record))
+            with balls.precision(self.in_balls.bits):
+                place = first_difference(self.claim, floats, self.exact)
+        except Exception:  # a body that runs in its batch alone, or a generator that rejects
+            place = ""
+        return self.judgement.differs.format(f" ({place})" if place else "")
 
     def _sides_in_balls(self, entries: list[Entry]) -> dict[int, tuple[BallArray, BallArray]]:
         """By relation, the two sides on balls at an entry, if it is asserted there.
@@ -270,8 +283,7 @@ class Instance(Readable):
         assert rhs is not None
         return DisagreementError(
             f"{self.claim.id} is undecided: floats and balls disagree: in balls "
-            f"lhs = {lhs.describe()}, rhs = {rhs.describe()}; floats {figures}; one of the two is "
-            "computed wrongly"
+            f"lhs = {lhs.describe()}, rhs = {rhs.describe()}; floats {figures}"
         )
 
 
@@ -294,30 +306,16 @@ def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) ->
     return Entry(relation, number, place, part)
 
 
-def _alarm(
-    judgement: Judgement, entry: Entry, sides: tuple[BallArray, BallArray] | None
-) -> Judgement:
-    """The judgement of an instance on which floats and balls disagree, with both figures."""
-    lhs, rhs = sides or (None, None)
-    if lhs is not None and rhs is not None:
-        figures = f"in balls lhs = {lhs.describe()}, rhs = {rhs.describe()}"
-    else:
-        why = judgement.reason or "the relation is not asserted there"
-        figures = f"the balls put the instance outside the hypotheses ({why})"
-    return replace(
-        judgement,
-        finding="undecided",
-        disagree=True,
-        reason=(
-            f"floats and balls disagree: in floats {entry.describe()}; {figures}; one of the two "
-            f"is computed wrongly, or the relation needs scale= or error=; {OF_A_RANK}"
-        ),
-        relation=entry.number,
-        kind=entry.alternative.kind,
-        label=entry.alternative.label,
-        lhs=lhs,
-        rhs=rhs,
+def _difference(entry: Entry, sides: tuple[BallArray, BallArray] | None) -> str:
+    """Floats beside balls at an entry, with braces where the operation stands."""
+    if sides is None:
+        return f"floats{{}} have {entry.describe()}; in balls the hypotheses do not hold there"
+    lhs, rhs = sides
+    apart = max(
+        abs(one - float(other.midpoints())) for one, other in ((entry.lhs, lhs), (entry.rhs, rhs))
     )
+    equal = "the sides are equal" if entry.alternative.kind == "eq" else "the relation holds"
+    return f"floats differ by {apart:.2g}{{}}; in balls {equal}"
 
 
 def evaluate(claim: Claim, family: Instances, source: Source) -> tuple[Relation, ...]:

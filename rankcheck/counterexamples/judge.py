@@ -68,7 +68,8 @@ class Judgement(Readable):
         also: of a disjunction, the other parts, which fail in the same entry. What stands above is
             that of the part that is nearest to holding.
         inexact: whether the reason names floats of the body that were computed.
-        disagree: whether the reason is that floats and balls disagree; it has both figures.
+        differs: of an instance that is satisfied or outside, how its sides in floats differ, if
+            rounding does not explain that; see `Instance.difference`.
         instance: the instance in exact numbers, as it was judged; None if it was not built.
         relations: what the body returned for it on balls; None if it did not.
     """
@@ -87,7 +88,7 @@ class Judgement(Readable):
     unprovable: bool = False
     short: bool = False
     inexact: bool = False
-    disagree: bool = False
+    differs: str = ""
     instance: tuple[Any, ...] | None = None
     relations: tuple[Relation, ...] | None = None
 
@@ -105,7 +106,8 @@ def exact_instance(family: Instances, record: Record) -> tuple[Any, ...]:
         ReplayError: if the record does not fit the generator.
     """
     source = ReplaySource(record, BallArray.exact)
-    instance = family(source)
+    with balls.conventions():
+        instance = family(source)
     source.finish()
     return instance
 
@@ -216,9 +218,10 @@ def _inexact(claim: Claim, constants: list[Computed]) -> str:
     named = []
     for constant in constants[:CONSTANTS_NAMED]:
         place = "" if constant.line is None else f" ({shown_path(claim.file)}:{constant.line})"
-        kind = "a number of single precision (float32)" if constant.single else "a computed float"
         width = constant.radius.str(2, radius=False)
-        named.append(f"{constant.text}{place}, {kind}, stands for all numbers within {width}")
+        named.append(
+            f"{constant.text}{place}, {constant.what}, stands for all numbers within {width}"
+        )
     if len(constants) > CONSTANTS_NAMED:
         named.append(f"{len(constants) - CONSTANTS_NAMED} other floats are not exact either")
     return f"{'; '.join(named)}; a fractions.Fraction is exact"

@@ -137,6 +137,7 @@ def sentence(row: Row) -> str:
         _asserted(row),
         "guard of unknown strength" if row.unknown_strength else "",
         "beats its record" if row.beaten else "",
+        *row.arithmetic,
         seconds and f"{seconds} s",
     ]
     return f"{verdict:9}  {row.id}  ({', '.join(part for part in parts if part)})"
@@ -172,6 +173,7 @@ def facts(row: Row) -> list[str]:
     block += [f"breaks without {name!r}" for name in row.needs]
     block += [] if row.proved is None else [f"proved: {row.proved.text}"]
     mutants = row.mutants
+    block += row.arithmetic
     block += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
     block += ["guard of unknown strength"] if row.unknown_strength else []
     return block

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from rankcheck.balls import noted_wraps
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import Verdict
@@ -59,12 +60,17 @@ def verify_claim(
         row = Row.of(claim, "cited")
     else:
         try:
-            check_batching(claim, settings.seed)
-            if KINDS[claim.kind].false:
-                row = _replayed(claim)
-            else:
-                row = on_experiments(
-                    claim, settings, lambda: _searched(claim, settings, progress), progress
+            with noted_wraps(str(claim.file)) as wraps:
+                check_batching(claim, settings.seed)
+                if KINDS[claim.kind].false:
+                    row = _replayed(claim)
+                else:
+                    row = on_experiments(
+                        claim, settings, lambda: _searched(claim, settings, progress), progress
+                    )
+            if wraps:
+                row = replace(
+                    row, arithmetic=(*row.arithmetic, f"integers wrap: {'; '.join(wraps)}")
                 )
             row = _with_proofs(claim, settings, row)
         except BatchError as error:
@@ -135,12 +141,6 @@ def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[st
     needs = check_hypotheses(claim, settings)
     unbroken = [name for name, control in needs.items() if not control.caught]
     mutants, mutated = check_mutants(claim, result.tallies, settings)
-    disagree = [
-        f"{claim.id} is undecided: {control.disagree}, in the {what} {name!r}"
-        for what, controls in (("control without", needs), ("mutant", mutated))
-        for name, control in controls.items()
-        if control.disagree is not None
-    ]
     faults = [
         f"the control without the hypothesis {name!r} does not break the claim{needs[name].why}"
         for name in unbroken
@@ -157,13 +157,13 @@ def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[st
     caught = {name: control.instance for name, control in {**needs, **mutated}.items()}
     return Row.of(
         claim,
-        "undecided" if disagree else "failed" if faults else KINDS[claim.kind].expects,
+        "failed" if faults else KINDS[claim.kind].expects,
         needs=tuple(name for name in needs if name not in unbroken),
         broken_by={name: text for name, text in caught.items() if text is not None},
         unbroken=tuple(unbroken),
         vacuous=tuple(result.vacuous),
         mutants=mutants,
-        messages=(*disagree, *(f"{claim.id}: {fault}" for fault in faults)),
+        messages=tuple(f"{claim.id}: {fault}" for fault in faults),
         **facts,
     )
 

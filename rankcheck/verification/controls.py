@@ -36,14 +36,11 @@ class Control:
         caught: whether it broke the claim.
         instance: the instance that broke it, as a text.
         why: of a control that was not caught, what its body raised, or how near it came.
-        disagree: of a violation about which floats and balls disagree, both figures, or None. Such
-            a violation does not break the claim.
     """
 
     caught: bool
     instance: str | None = None
     why: str = ""
-    disagree: str | None = None
 
 
 def check_control(claim: Claim, control: Claim, name: str, settings: Settings) -> Control:
@@ -61,9 +58,9 @@ def check_control(claim: Claim, control: Claim, name: str, settings: Settings) -
         nearest = _nearest(claim, control, result)
         violation, why = _hunted(claim, control, name, nearest, settings)
     if violation is None:
-        return Control(False, None, why, result.disagree)
+        return Control(False, None, why)
     text = instance_text(control, violation.family, violation.record)
-    return Control(True, text, "", result.disagree)
+    return Control(True, text)
 
 
 def _hunted(

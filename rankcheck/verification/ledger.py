@@ -167,6 +167,8 @@ class Row(InNotebooks, Facts):
         counterexample: what that file proves.
         recorded: of a claim about an experiment, the recorded result that it was evaluated on.
         remade: the result of the same experiment made again, None if it was not.
+        arithmetic: where numbers are not what they stand for, as sentences: integers that wrap,
+            floats that differ where balls decide.
         messages: for a person, why the verdict is not the expected one.
     """
 
@@ -191,6 +193,7 @@ class Row(InNotebooks, Facts):
     remade: ExperimentFacts | None = None
     seconds: float = 0.0
     file: str = ""
+    arithmetic: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
 
     @classmethod

@@ -21,7 +21,7 @@ from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Part, evaluate_instances
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import Profile
-from rankcheck.verification.search import settled_in, worst_of
+from rankcheck.verification.search import violations
 from rankcheck.verification.tally import Tally
 
 __all__ = ["BATCH", "enumerate_scope", "scope_facts", "scope_of", "smallest_text", "wide"]
@@ -123,7 +123,4 @@ def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Instance]:
         return
     beyond = torch.where(part.valid, excess(part.relations, part.batch), -torch.inf).reshape(-1)
     violated = (beyond > -torch.inf).nonzero().reshape(-1).tolist()
-    for index in dict.fromkeys([*violated[:FIRST], *worst_of(part.relations, part)]):
-        instance = Instance(claim, claim.instances, part.instance(index))
-        if settled_in(tally, instance).violation:
-            yield instance
+    yield from violations(claim, claim.instances, part, tally, violated[:FIRST])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -42,12 +42,14 @@ from rankcheck.verification.profiles import Profile
 from rankcheck.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.verification.tally import Tally
 
-__all__ = ["JUDGED", "again", "batches", "draw", "settled_in", "sweep", "worst_of"]
+__all__ = ["JUDGED", "again", "batches", "draw", "sweep", "violations", "worst_of"]
 
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
 #: relatively large, and the second measure finds what the first one overlooks.
 JUDGED = 4
+#: So many of each, if floats are far off at one of them.
+DIFFERING = 32
 #: A sweep looks for branches on what is drawn at so many shapes, the first ones.
 WATCHED = 24
 
@@ -191,14 +193,34 @@ def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instan
     if not part.violating:
         return None
     undecided: Instance | None = None
-    for index in worst_of(part.relations, part):
-        instance = Instance(claim, family, part.instance(index))
-        judgement = settled_in(tally, instance)
-        if judgement.finding == "refuted":
+    for instance in violations(claim, family, part, tally):
+        if instance.proved:
             return instance
-        if judgement.violation:
-            undecided = undecided or instance
+        undecided = undecided or instance
     return undecided
+
+
+def violations(
+    claim: Claim, family: Instances, part: Part, tally: Tally, first: Iterable[int] = ()
+) -> Iterator[Instance]:
+    """The violations in floats of a batch that balls do not exclude, among those that are judged.
+
+    Args:
+        first: indices to begin with; then come the largest violations. More of these are judged
+            where floats are far off, as the largest may be none.
+    """
+    before, seen = tally.differing, dict.fromkeys([*first, *worst_of(part.relations, part)])
+
+    def indices() -> Iterator[int]:
+        yield from seen
+        if tally.differing > before:
+            more = worst_of(part.relations, part, DIFFERING)
+            yield from (index for index in more if index not in seen)
+
+    for index in indices():
+        instance = Instance(claim, family, part.instance(index))
+        if settled_in(tally, instance).violation:
+            yield instance
 
 
 def settled_in(tally: Tally, instance: Instance) -> Judgement:
@@ -206,20 +228,27 @@ def settled_in(tally: Tally, instance: Instance) -> Judgement:
     # What a violation that is undecided is advised takes evaluations, and is for who reports it.
     undecided = instance.in_balls.finding == "undecided"
     judgement = instance.in_balls if undecided else instance.judgement
-    if judgement.disagree:
-        tally.disagree = tally.disagree or judgement.reason
+    if judgement.differs:
+        tally.differs = tally.differs or instance.difference
+        tally.differing += 1
     if not judgement.violation:
         tally.counts += Counts.of(judgement)
     return judgement
 
 
-def worst_of(relations: tuple[Relation, ...], source: Source | Part) -> list[int]:
-    """The indices of the largest violations in a batch, relative ones first, then absolute ones."""
+def worst_of(
+    relations: tuple[Relation, ...], source: Source | Part, number: int = JUDGED
+) -> list[int]:
+    """The indices of the largest violations in a batch, relative ones first, then absolute ones.
+
+    Args:
+        number: of each kind.
+    """
     worst: list[int] = []
     for relative in (True, False):
         beyond = excess(relations, source.batch, relative=relative)
         beyond = torch.where(source.valid, beyond, -torch.inf).reshape(-1)
-        order = beyond.argsort(descending=True, stable=True)[:JUDGED]
+        order = beyond.argsort(descending=True, stable=True)[:number]
         worst += order[beyond[order] > -torch.inf].tolist()
     return list(dict.fromkeys(worst))
 

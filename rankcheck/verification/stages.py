@@ -62,10 +62,12 @@ class Search:
         return [raised for tally in (self.small, *self.tallies) for raised in tally.raised]
 
     @property
-    def disagree(self) -> str | None:
-        """Of the first violation about which floats and balls disagree, both figures."""
+    def differs(self) -> str:
+        """How floats differ where balls decide, and on how many instances; empty if nowhere."""
         tallies = (self.small, *self.tallies)
-        return next((tally.disagree for tally in tallies if tally.disagree is not None), None)
+        times = sum(tally.differing for tally in tallies)
+        first = next((tally.differs for tally in tallies if tally.differs), "")
+        return f"{first}, on {times} instance{'s' * (times > 1)} that balls decide" if times else ""
 
     def facts(self, claim: Claim) -> dict[str, Any]:
         """The fields of a row that the searches fill."""
@@ -82,6 +84,7 @@ class Search:
                 for number, seen in seen_in(self.tallies).items()
             ),
             "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
+            "arithmetic": (self.differs,) if self.differs else (),
         }
 
     @property

@@ -130,7 +130,9 @@ class Tally:
         relations: by the place of a relation in what the body returns.
         reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
-        disagree: of the first violation about which floats and balls disagree, both figures.
+        differs: how floats differ at the first instance that balls decide and rounding does not
+            explain; see `Instance.difference`.
+        differing: on how many instances that were judged floats differ so.
         visited: of a sweep, the discrete shapes that it has visited.
         idle: of a claim, the parts of its sides that no instance needs.
     """
@@ -139,7 +141,8 @@ class Tally:
     relations: dict[int, RelationTally] = field(default_factory=dict)
     reached: dict[str, Counter[int]] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
-    disagree: str | None = None
+    differs: str = ""
+    differing: int = 0
     visited: Visited = field(default_factory=Visited)
     idle: Idle | None = None
 
