@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from typing import Any
 
-from rankcheck.claims.sides import Side
+from rankcheck.claims.labels import at_entry
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.notebook import Readable
 from rankcheck.stored import build
@@ -27,8 +27,9 @@ class Sides:
         label: which of several relations fails.
         lhs, rhs: both sides: a rational exactly, or a ball as `[midpoint +/- radius]`.
         excess: how much it fails by, rounded down.
-        named: what both sides are called, the left one first; empty if that is not known. It is
-            not in certificates.
+        texts: of both sides, as the body writes them; see `rankcheck.claims.sides`. They are not in
+            certificates, and neither is the entry.
+        entry, entries: the index of the entry that fails, counted from 0, and how many there are.
     """
 
     label: str
@@ -36,7 +37,14 @@ class Sides:
     lhs: str
     rhs: str
     excess: str
-    named: tuple[Side, ...] = ()
+    texts: tuple[str, ...] = ()
+    entry: tuple[int, ...] = ()
+    entries: int = 1
+
+    @property
+    def at(self) -> str:
+        """Which entry of the sides fails, in words; empty if they have one."""
+        return at_entry(self.entry, self.entries)
 
     @property
     def sentence(self) -> str:
@@ -51,7 +59,8 @@ class Sides:
             digits += 1
         text = f"{self.label}: " if self.label else ""
         text += f"lhs {_rounded(lhs, digits)} {SIGNS[self.kind].fails} rhs {_rounded(rhs, digits)}"
-        return text if self.excess == "0" else f"{text} by {_rounded(_value(self.excess), LEAST)}"
+        text += "" if self.excess == "0" else f" by {_rounded(_value(self.excess), LEAST)}"
+        return text + self.at
 
 
 def _value(text: str) -> Decimal | str:

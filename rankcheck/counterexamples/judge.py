@@ -63,6 +63,7 @@ class Judgement(Readable):
         relation, kind, label: index, kind and name of the relation that is violated.
         lhs, rhs: its two sides as balls, at the entry with the largest proved violation. If the
             instance is undecided, at an entry that the balls do not decide, or None.
+        entry, entries: the index of that entry among the axes of a side, and how many there are.
         excess: a proved lower bound of the violation; 0 where a strict relation has equal sides.
         relative_excess: the same relative to the larger side.
         also: of a disjunction, the other parts, which fail in the same entry. What stands above is
@@ -81,6 +82,8 @@ class Judgement(Readable):
     label: str = ""
     lhs: BallArray | None = None
     rhs: BallArray | None = None
+    entry: tuple[int, ...] = ()
+    entries: int = 1
     excess: Fraction = Fraction(0)
     relative_excess: Fraction = Fraction(0)
     also: tuple[Judgement, ...] = ()
@@ -229,9 +232,13 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
     worst: Judgement | None = None
     doubt: Judgement | None = None
     for number, relation in enumerate(relations):
-        for sides in _asserted(relation, number):
+        for entry, sides in _asserted(relation, number):
             judged = [
-                _judged(replace(part, label=part.label or relation.label), *both, number, bits)
+                replace(
+                    _judged(replace(part, label=part.label or relation.label), *both, number, bits),
+                    entry=entry,
+                    entries=relation.asserted.numel(),
+                )
                 for part, both in zip(relation.parts, sides, strict=True)
             ]
             if any(part.finding == "satisfied" for part in judged):
@@ -273,13 +280,15 @@ def _judged(
     return replace(entry, finding="satisfied", reason="") if excess.holds else entry
 
 
-def _asserted(relation: Relation, number: int) -> Iterator[tuple[tuple[BallArray, BallArray], ...]]:
-    """The two sides of each part, entry by entry, where the relation is asserted."""
+def _asserted(
+    relation: Relation, number: int
+) -> Iterator[tuple[tuple[int, ...], tuple[tuple[BallArray, BallArray], ...]]]:
+    """The two sides of each part by the index of an entry, where the relation is asserted."""
     for part in relation.parts:
         if isinstance(part.lhs, torch.Tensor) and part.lhs.is_floating_point():
             raise NoBallForm(
                 relation_name(relation.label, number), "its sides are floats, not balls"
             )
-    sides = [[side.reshape(-1) for side in part.sides()] for part in relation.parts]
-    for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
-        yield tuple((balls.balls(lhs[entry]), balls.balls(rhs[entry])) for lhs, rhs in sides)
+    sides = [part.sides() for part in relation.parts]
+    for entry in map(tuple, relation.asserted.nonzero().tolist()):
+        yield entry, tuple((balls.balls(lhs[entry]), balls.balls(rhs[entry])) for lhs, rhs in sides)

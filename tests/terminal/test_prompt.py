@@ -69,10 +69,11 @@ def test_a_counterexample_is_the_arguments_of_the_body(row, claim):
     assert bool(found.relation.violated())
     exact = found.exact
     assert str(balls(exact["net"](exact["x"])).sum(-1).describe()) == found.lhs
-    head, net, x, file = few(found)
+    head, net, x, claimed, file = few(found)
     assert head.startswith("counterexample to t.made-up: lhs ")
     assert net.startswith("  net: depth 1, slope 0, W_1 = [[")
     assert x.startswith("  x = [")
+    assert claimed == f"  claimed: {claim.claimed}"
     assert file == f"  certificate: {row.certificate}"
     with pytest.raises(AttributeError, match="no 'y'; its arguments are net, x"):
         found.y  # noqa: B018
