@@ -86,7 +86,7 @@ def counterexample(entry: Entry, up: str = "") -> tuple[list[str], list[str]]:
         [title] = re.findall(r"<title>(.*?)</title>", str(drawn))
         shown.append(f"![{title}]({up}errata/{entry.id}.svg)\n")
     label = f"; {known.label}" if known.label else ""
-    shown.append(f"Here {_instance(known.description)}{label}{known.at}:\n")
+    shown.append(f"Here {_instance(known.description)}{label}{known.entry_text}:\n")
     shown += _sides(known)
     for part in known.also:
         shown += ["The other way in which it could hold fails too:\n", *_sides(part)]

@@ -42,7 +42,7 @@ class Sides:
     entries: int = 1
 
     @property
-    def at(self) -> str:
+    def entry_text(self) -> str:
         """Which entry of the sides fails, in words; empty if they have one."""
         return at_entry(self.entry, self.entries)
 
@@ -60,7 +60,7 @@ class Sides:
         text = f"{self.label}: " if self.label else ""
         text += f"lhs {_rounded(lhs, digits)} {SIGNS[self.kind].fails} rhs {_rounded(rhs, digits)}"
         text += "" if self.excess == "0" else f" by {_rounded(_value(self.excess), LEAST)}"
-        return text + self.at
+        return text + self.entry_text
 
 
 def _value(text: str) -> Decimal | str:

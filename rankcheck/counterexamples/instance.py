@@ -7,6 +7,7 @@ tolerance, and than any rounding error that is plausible at the instance, is rep
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -39,7 +40,7 @@ OF_ROUNDING = (
     "needs scale=, the size of what cancels"
 )
 OF_A_RANK = (
-    "if it rests on a rank, floats count singular values at rounding level as 0: pass noise= "
+    "floats count singular values at rounding level as 0: pass noise= "
     "(rankcheck.linalg) wherever a rank is taken, so that all drop the same ones, as in noise=d "
     "for A and noise=d**2 for A @ A.mT, with d a millionth of the size of A"
 )
@@ -64,7 +65,7 @@ class Instance(Readable):
     record: Record
     precisions: tuple[int, ...] = PRECISIONS
 
-    @cached_property
+    @property
     def relations(self) -> tuple[Relation, ...]:
         """What the body returns in floats, for this instance alone.
 
@@ -72,7 +73,13 @@ class Instance(Readable):
             Rejected: if it breaks a hypothesis.
             Exception: what the generator or the body raises.
         """
-        return evaluate(self.claim, self.family, ReplaySource(self.record))
+        return self._in_floats[0]
+
+    @cached_property
+    def _in_floats(self) -> tuple[tuple[Relation, ...], balls.Conventions]:
+        """The relations, and what was noticed of their evaluation."""
+        with balls.conventions() as noticed:
+            return evaluate(self.claim, self.family, ReplaySource(self.record)), noticed
 
     @cached_property
     def in_balls(self) -> Judgement:
@@ -141,7 +148,7 @@ class Instance(Readable):
         for entry in violated:
             exact = sides.get(entry.number)
             if not is_rounding(entry, partial(self.error, entry, outside=exact is None)):
-                return _alarm(judgement, entry, exact)
+                return _alarm(judgement, entry, exact, self._advice(entry))
         asserted = not outside and (not violated or bool(sides))
         return replace(judgement, finding="satisfied" if asserted else "outside")
 
@@ -173,6 +180,13 @@ class Instance(Readable):
         ):
             return judgement
         return replace(judgement, reason=f"{judgement.reason}; {OF_ROUNDING}")
+
+    def _advice(self, entry: Entry) -> str:
+        """What may be behind it that floats and balls disagree in an entry."""
+        if not (math.isfinite(entry.lhs) and math.isfinite(entry.rhs)):
+            return "a side is infinite or no number in floats, as where exp or a power overflows"
+        advice = "one of the two is computed wrongly, or the relation needs scale= or error="
+        return f"{advice}; {OF_A_RANK}" if self._in_floats[1].ranks else advice
 
     def error(self, entry: Entry, *, outside: bool = False) -> float:
         """The rounding error of the sides in an entry, as its neighbours show it.
@@ -295,7 +309,7 @@ def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) ->
 
 
 def _alarm(
-    judgement: Judgement, entry: Entry, sides: tuple[BallArray, BallArray] | None
+    judgement: Judgement, entry: Entry, sides: tuple[BallArray, BallArray] | None, advice: str
 ) -> Judgement:
     """The judgement of an instance on which floats and balls disagree, with both figures."""
     lhs, rhs = sides or (None, None)
@@ -308,15 +322,14 @@ def _alarm(
         judgement,
         finding="undecided",
         disagree=True,
-        reason=(
-            f"floats and balls disagree: in floats {entry.describe()}; {figures}; one of the two "
-            f"is computed wrongly, or the relation needs scale= or error=; {OF_A_RANK}"
-        ),
+        reason=f"floats and balls disagree: in floats {entry.describe()}; {figures}; {advice}",
         relation=entry.number,
         kind=entry.alternative.kind,
         label=entry.alternative.label,
         lhs=lhs,
         rhs=rhs,
+        entry=entry.index,
+        entries=entry.relation.lhs.numel(),
     )
 
 

@@ -207,11 +207,20 @@ def _decided(
                 why = f"it fails on balls, with {type(error).__name__}: {error}"
                 short = short_of_memory(error)
                 return Judgement("undecided", bits, why, short=short, instance=instance)
-        decided = replace(decided, instance=instance, relations=relations)
+        decided = replace(_without_value(decided, choices), instance=instance, relations=relations)
         if decided.finding != "undecided":
             return decided
         undecided = decided
     return undecided
+
+
+def _without_value(judgement: Judgement, noticed: balls.Conventions) -> Judgement:
+    """An undecided judgement; if a side has no value, it says which operations had none."""
+    sides = [side for side in (judgement.lhs, judgement.rhs) if side is not None]
+    if judgement.finding != "undecided" or all(bool(s.midpoints().isfinite()) for s in sides):
+        return judgement
+    why = ", ".join(noticed.undefined) or "a quotient by a ball that contains 0, or an overflow"
+    return replace(judgement, reason=f"a side has no value in balls; on the way is {why}")
 
 
 def _inexact(claim: Claim, constants: list[Computed]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from pathlib import Path
 
@@ -192,7 +193,7 @@ def _in_floats(relation: Relation, entry: int) -> str:
     lhs, rhs, tolerance = (
         float(side.reshape(-1)[entry]) for side in (relation.lhs, relation.rhs, relation.tolerance)
     )
-    if not bool(relation.violated().reshape(-1)[entry]):
+    if not bool(relation.violated().reshape(-1)[entry]) or not math.isfinite(lhs - rhs):
         return f"lhs {lhs:.17g} and rhs {rhs:.17g} in floats (tolerance {tolerance:.3g})"
     return (
         f"lhs {lhs:.17g} {SIGNS[relation.kind].fails} rhs {rhs:.17g} by {abs(lhs - rhs):.6g} in "

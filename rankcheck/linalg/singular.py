@@ -77,6 +77,8 @@ def _hypot(x: Tensor, y: Tensor) -> Tensor:
 
 def rank_threshold(A: Tensor, s: Tensor, noise: float | Tensor = 0.0) -> Tensor:
     """τ(A), shape (*B, 1), for the singular values s of the float matrix A."""
+    if (noticed := balls.evaluation()) is not None:
+        noticed.ranks = True
     relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
     absolute = noise.unsqueeze(-1) if isinstance(noise, Tensor) else noise
     return (relative * s[..., :1] + absolute).detach()

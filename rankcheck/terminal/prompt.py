@@ -121,7 +121,7 @@ def _(shown: History | Comparison) -> str:
 def _(shown: Counterexample) -> str:
     sign = SIGNS[shown.kind].fails
     label = f"{shown.label}: " if shown.label else ""
-    relation = f"{label}lhs {shown.lhs} {sign} rhs {shown.rhs}{shown.at}"
+    relation = f"{label}lhs {shown.lhs} {sign} rhs {shown.rhs}{shown.entry_text}"
     return f"counterexample: {relation}\n  {shown.description}"
 
 

@@ -235,6 +235,14 @@ def test_a_rank_that_rounding_decides_says_what_helps(declare, record):
     assert "noise=" in judgement.reason
 
 
+@pytest.mark.parametrize("body", [off_by_1000, not_a_number, wrong_integers])
+def test_no_advice_on_ranks_where_none_is_taken(declare, record, body):
+    judgement = Instance(claim := declare(body, numbers()), claim.instances, record(1.0)).judgement
+    assert judgement.disagree
+    assert "noise=" not in judgement.reason
+    assert ("scale=" in judgement.reason) == (body is not not_a_number)
+
+
 # What balls prove, and no search has found: an instance that was typed, or is in a certificate.
 
 WRONG_ON_BALLS = {
