@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
@@ -17,6 +18,7 @@ __all__ = ["Counterexample", "Sides", "Step", "plain"]
 
 #: Numbers are rounded to so many digits, or to as many as it takes to tell them apart.
 LEAST, MOST = 6, 60
+_WIDE = Context(prec=2 * MOST, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,16 @@ class Sides:
         return at_entry(self.entry, self.entries)
 
     @property
+    def ratio(self) -> float | None:
+        """lhs / rhs of a bound with positive sides; None without one, or beyond floats."""
+        lhs, rhs = _value(self.lhs), _value(self.rhs)
+        numbers = isinstance(lhs, Decimal) and isinstance(rhs, Decimal)
+        if self.kind == "eq" or not numbers or not (lhs.is_finite() and rhs.is_finite()):
+            return None
+        ratio = float(_WIDE.divide(lhs, rhs)) if lhs > 0 and rhs > 0 else math.inf
+        return ratio if ratio < math.inf else None
+
+    @property
     def sentence(self) -> str:
         """`lhs 1 > rhs 0.9 by 0.1`, rounded so that the sides differ.
 
@@ -65,10 +77,9 @@ class Sides:
 
 def _value(text: str) -> Decimal | str:
     """The number that a side is, or the middle of its ball; the text if it is neither."""
-    context = Context(prec=2 * MOST, Emax=MAX_EMAX, Emin=MIN_EMIN)
     above, _, below = text.removeprefix("[").partition(" +/- ")[0].partition("/")
     try:
-        return context.divide(Decimal(above), Decimal(below or 1))
+        return _WIDE.divide(Decimal(above), Decimal(below or 1))
     except InvalidOperation:
         return text
 

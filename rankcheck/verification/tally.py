@@ -131,6 +131,7 @@ class Tally:
         reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
         disagree: of the first violation about which floats and balls disagree, both figures.
+        unseen: instances whose relations were not added, because one of them ended the search.
         visited: of a sweep, the discrete shapes that it has visited.
         idle: of a claim, the parts of its sides that no instance needs.
     """
@@ -140,6 +141,7 @@ class Tally:
     reached: dict[str, Counter[int]] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     disagree: str | None = None
+    unseen: int = 0
     visited: Visited = field(default_factory=Visited)
     idle: Idle | None = None
 

@@ -54,7 +54,9 @@ def test_a_claim_and_its_entry(claim):
 
 def test_a_row_is_what_verify_prints(row):
     first, second, *_ = few(row)
-    assert first.startswith("refuted    t.made-up  (conjecture, scope ")
+    assert first.startswith(
+        "refuted    t.made-up  (conjecture, all 81 instances of up to 5 entries "
+    )
     assert second == row.messages[0].splitlines()[0]
     assert str(row).splitlines()[1:] == row.messages[0].replace("$x$", "x").splitlines()
 
