@@ -85,8 +85,8 @@ def counterexample(entry: Entry, up: str = "") -> tuple[list[str], list[str]]:
     if drawn is not None:
         [title] = re.findall(r"<title>(.*?)</title>", str(drawn))
         shown.append(f"![{title}]({up}errata/{entry.id}.svg)\n")
-    label = f"; {known.label}" if known.label else ""
-    shown.append(f"Here {_instance(known.description)}{label}{known.entry_text}:\n")
+    parts = [_instance(known.description), known.label, known.entry_text.strip()]
+    shown.append(f"Here {', '.join(filter(None, parts))}:\n")
     shown += _sides(known)
     for part in known.also:
         shown += ["The other way in which it could hold fails too:\n", *_sides(part)]

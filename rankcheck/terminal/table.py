@@ -124,7 +124,7 @@ def sentence(row: Row) -> str:
         drawn and f"{drawn} drawn",
         f"{row.recorded.runs} runs on record" if row.recorded else swept and _swept(row, swept),
         f"{row.remade.runs} made again" if row.remade else "",
-        ratio and f"best {ratio}",
+        ratio and f"{'best' if row.counterexample is None else 'lhs / rhs'} {ratio}",
         mutants and f"mutants {mutants}",
         proved and f"proved {proved}",
         _asserted(row),
