@@ -175,6 +175,7 @@ def _decided(
     undecided = Judgement("undecided", 0, "no precision was tried")
     for bits in precisions:
         instance = relations = None
+        choices = balls.Conventions()
         with balls.precision(bits):
             try:
                 instance = build()
@@ -193,7 +194,10 @@ def _decided(
                 why = f"no ball form: {balls.without_transforms(missing) or missing}"
                 return Judgement("undecided", bits, why, unprovable=True, instance=instance)
             except Undecided as reason:
-                why = f"undecided at {bits} bits: {reason}"
+                way = ", ".join(choices.undefined)
+                why = f"undecided at {bits} bits: {reason}" + (
+                    f"; on the way is {way}" if way else ""
+                )
                 undecided = Judgement("undecided", bits, why, instance=instance)
                 continue
             except (ClaimError, ReplayError):

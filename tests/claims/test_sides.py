@@ -54,6 +54,15 @@ def test_five(A):
     rhs = A.sum()
     rhs = rhs + 1
     return leq(total, rhs)
+
+
+@conjecture("mine.six", instances=matrices())
+def test_six(A):
+    """What is assigned is changed in its place."""
+    row, column = A.clone()[0], A.sum(0)
+    row[0] = 1
+    column.mul_(2)
+    return leq(row, column)
 '''
 
 
@@ -64,7 +73,7 @@ def entries(tmp_path):
 
 
 def test_sides_are_read_from_the_text_of_a_body(entries):
-    one, two, three, four, five = entries
+    one, two, three, four, five, six = entries
     assert sides_of(one) == ("factor * norm", "A.square().sum().sqrt()")
     assert sides_of(two, 0) == ("A", "A.mT")
     assert sides_of(two, 1, "the sum") == ("A.sum()", "1")
@@ -73,6 +82,7 @@ def test_sides_are_read_from_the_text_of_a_body(entries):
     assert sides_of(three) == ("", "")
     assert sides_of(four) == ("A", "1")
     assert sides_of(five) == ("total", "")
+    assert sides_of(six) == ("row", "column")  # their entries are not those of what was assigned
 
 
 def test_a_claim_inside_a_function_has_its_text():
