@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -17,8 +16,6 @@ from rankcheck.prove.file import Proofs
 
 __all__ = ["page"]
 
-#: What a shape's integers are, behind its sizes.
-_DRAWN = re.compile(r" \(drawn: [\d, -]*\)")
 _HEAD = """\
 # What is proved
 
@@ -64,9 +61,8 @@ def _cells(entry: Entry, found: Proved) -> Iterator[str]:
     yield f"`{entry.id}`{stale}"
     yield METHODS[found.method]
     yield str(found.number)
-    at, largest = (_DRAWN.sub("", text) for text in (found.at, found.largest))
-    yield escaped(at)
-    yield "" if largest == at else escaped(largest)
+    yield escaped(found.at)
+    yield "" if found.largest == found.at else escaped(found.largest)
     if not found.mutants:
         yield "none"
     elif not found.open:

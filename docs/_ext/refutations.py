@@ -85,7 +85,8 @@ def counterexample(entry: Entry, up: str = "") -> tuple[list[str], list[str]]:
     if drawn is not None:
         [title] = re.findall(r"<title>(.*?)</title>", str(drawn))
         shown.append(f"![{title}]({up}errata/{entry.id}.svg)\n")
-    shown.append(f"Here {_instance(known.description)}:\n")
+    parts = [_instance(known.description), known.label, known.entry_text.strip()]
+    shown.append(f"Here {', '.join(filter(None, parts))}:\n")
     shown += _sides(known)
     for part in known.also:
         shown += ["The other way in which it could hold fails too:\n", *_sides(part)]
@@ -112,11 +113,9 @@ def _sides(known: Sides) -> Iterator[str]:
 
 def _named(known: Sides, place: int) -> str:
     value = number(known.rhs if place else known.lhs)
-    if not known.named:
+    if not known.texts or not known.texts[place]:
         return f"**{value}**"
-    name = known.named[place]
-    called = f"`{name.code}`" if name.formula is None else f"${name.formula}$"
-    return f"{called} {'' if value.startswith('≈') else '= '}**{value}**"
+    return f"`{known.texts[place]}` {'' if value.startswith('≈') else '= '}**{value}**"
 
 
 def _steps(known: Counterexample) -> Iterator[str]:
@@ -133,11 +132,11 @@ def _steps(known: Counterexample) -> Iterator[str]:
         latex = value_latex(step.value)
         value = step.value if latex is None else f"${latex}$"
         yield f"| {_code(code)} | {value} | {_cell(str(scripts(step.meaning)))} |"
-    for name, place, text in zip(
-        ("left", "right"), known.named, (known.lhs, known.rhs), strict=False
+    for name, code, text in zip(
+        ("left", "right"), known.texts, (known.lhs, known.rhs), strict=False
     ):
-        if place.code is not None:
-            yield f"| the {name} side, {_code(place.code)} | **{number(text)}** | |"
+        if code:
+            yield f"| the {name} side, {_code(code)} | **{number(text)}** | |"
     yield ""
 
 

@@ -118,7 +118,6 @@ def test_chained_projections(net, x, *, distances=chained_distances, logs=2, ran
         r"proof of Cor. 17, $V_\ell V_{\ell-1}^T$.",
     },
     corrected_by="bottleneck.chained-projections",
-    formula=r"\|W_1\|_F^2 + \|W_2\|_F^2 + 2k - 2\sqrt2 \sum_{i \le k} s_i((W_1\ W_2^\top)) \le 2 \bigl(c_1 - 2 \log |Jf(x)|_+\bigr)",
 )
 def test_chained_projections_as_printed(net, x):
     r"""For every slope one chain of orthonormal frames is close to all weights.

@@ -130,7 +130,6 @@ def multiples_on_an_interval(source: Source):
         "another network",
     },
     corrected_by="bottleneck.composition-without-positivity",
-    formula=r"\frac{4r\,|pq|}{\sqrt{(1 + a)^2 r^2 + (1 - a)^2}} \le p^2 + q^2",
 )
 def test_composition_as_printed(p, q, r, a):
     r"""The cost of a composition is at most the sum of the costs, at finite depth.

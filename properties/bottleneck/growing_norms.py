@@ -149,10 +149,6 @@ def test_growing_norms(net, x, *, dimensions=lambda k: k, order=lambda layer, de
     result=r"stands: with $J\tilde\alpha_\ell(x)P$ both lines hold, and the rest of the proof is "
     "as printed (bottleneck.growing-norms, bottleneck.bounded-activations).",
     corrected_by="bottleneck.growing-norms",
-    formula={
-        "the quotient": r"k\,|Jf(x)|_+^{2/k} \le |J\tilde\alpha_\ell(x)|_+^{2/k} \|J(\tilde\alpha_\ell \to f)(x) P_\ell\|_F^2",
-        "the first layers": r"|J\tilde\alpha_\ell(x)|_+^{2/k} \le \bigl(\tfrac1{k\ell} \sum_{j \le \ell} \|W_j\|_F^2\bigr)^\ell",
-    },
 )
 def test_growing_norms_as_printed(net, x):
     r"""The pseudo-determinant of Jf is a product, whatever the ranks of the factors.

@@ -121,7 +121,6 @@ def offset_lines(source: Source):
     },
     result="stands: bottleneck.low-dimensional-features, if the tangent kernel counts the biases",
     corrected_by="bottleneck.preactivation-singular-values",
-    formula=r"s_{k+1}(\tilde\alpha_1(X)) \le s_{k+1}(W_1)\,\|X\|_{op}",
 )
 def test_preactivations_without_biases(net, X):
     r"""The singular values of the pre-activations are at most those of W alone, times a norm.

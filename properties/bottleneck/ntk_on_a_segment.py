@@ -139,8 +139,8 @@ def test_ntk_on_a_segment_as_printed(net, ends):
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
       \frac L4 \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
     """
-    size, kernel = end_to_end(net, ends, biases=True)
-    return leq(size / 4, kernel)
+    rise_along_the_segment, kernel_at_an_end = end_to_end(net, ends, biases=True)
+    return leq(rise_along_the_segment / 4, kernel_at_an_end)
 
 
 @instances

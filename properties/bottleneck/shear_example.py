@@ -160,7 +160,6 @@ def printed_shears(source: Source):
     },
     result=r"stands: the excess still vanishes, like $12 L^{1-2\gamma}$ (bottleneck.shear-excess)",
     corrected_by="bottleneck.shear-example",
-    formula=r"\|\theta\|^2 = 3L + 2(r^2 - 1) + (r^{-4} - 1) + 2(r^{-2} - 1) + (r^4 - 1) + 2 r^{-(L-2)} + r^{-2(L-2)}",
 )
 def test_shear_example_as_printed(L, r):
     r"""The cost of the shear, as simplified in print.

@@ -178,7 +178,6 @@ def planes_beside_constants(source: Source):
         "is true if they do not count, but $R$ is then another cost",
     },
     corrected_by="bottleneck.sum",
-    formula=r"R(v + w) + (k + m) L \le \|\theta_f\|^2 + \|\theta_g\|^2",
 )
 def test_sum_as_printed(k, m, L, a, v, w):
     r"""The first correction is subadditive under sums whose ranks add up.

@@ -131,8 +131,6 @@ def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):
     "1$ the line with $C^{-1}$ in place of $C^{-2}$, and without a constant at depth two "
     "(bottleneck.two-jacobians-sharper).",
     corrected_by="bottleneck.two-jacobians",
-    formula=r"\tfrac L2 \bigl(\|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L}\bigr) "
-    r"+ C^{-2} \|Jf(x) - Jf(y)\|_* \le \|\theta\|^2",
 )
 def test_two_jacobians_small_lipschitz(net, x):
     r"""The bound with two Jacobians at finite depth, for every Lipschitz constant.
@@ -145,11 +143,11 @@ def test_two_jacobians_small_lipschitz(net, x):
     Tested with products of the Frobenius norms of the layers for $C$, which are Lipschitz constants
     on the whole space.
     """
-    mean, gap = mean_and_gap(net, x)
+    mean_of_jacobians, gap = mean_and_gap(net, x)
     square = lipschitz_square_above(net)
     zero = square == 0
-    share = gap / torch.where(zero, torch.ones_like(square), square)
-    return leq(mean + share, net.cost(), where=~zero)
+    gap_over_square = gap / torch.where(zero, torch.ones_like(square), square)
+    return leq(mean_of_jacobians + gap_over_square, net.cost(), where=~zero)
 
 
 @instances

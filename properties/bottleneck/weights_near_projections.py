@@ -177,7 +177,6 @@ def test_most_layers(net, x, *, logs=2, ranks=1):
     },
     result="stands: bottleneck.weights-near-projections has a proof with projections on the right alone",
     corrected_by="bottleneck.weights-near-projections",
-    formula=r"\prod_\ell |P_\ell W_\ell P'_{\ell-1}|_+ \prod_\ell |Q_\ell D_\ell Q'_\ell|_+ = |Jf(x)|_+",
 )
 def test_weights_near_projections_proof(net, x):
     r"""The pseudo-determinant of the Jacobian is a product over layers projected twice.

@@ -59,11 +59,6 @@ def sizes(net, x, u, gradient, rate):
         "the biases forgotten": {"incoming": without_biases},
         "conserved by steps of descent": {"order": 3},
     },
-    formula={
-        "gradient flow": r"\langle w_{in}, \partial w_{in} \rangle + b\, \partial b"
-        r" = \langle w_{out}, \partial w_{out} \rangle",
-        "a step of descent": r"D(\theta - \eta \nabla) - D(\theta) = \eta^2 D(\nabla)",
-    },
     audit="left out: an identity of the formulas: both sides are the same for every network",
 )
 def test_balance_under_gradient_flow(net, x, u, rate, *, incoming=with_biases, order=2):
@@ -121,10 +116,6 @@ def layer_differences(weights):
     mutants={
         "the transpose on one side": {"turned": True},
         "conserved by steps of descent": {"order": 3},
-    },
-    formula={
-        "gradient flow": r"W_{\ell+1}^\top \partial W_{\ell+1} = \partial W_\ell\, W_\ell^\top",
-        "a step of descent": r"D(\theta - \eta \nabla) - D(\theta) = \eta^2 D(\nabla)",
     },
     audit="left out: a network that is read has an activation, or is one affine map",
 )

@@ -49,7 +49,6 @@ def without_normalisation(beta, depth, noise=None, *, exponent=2):
         "exponent 1.96/L": {"exponent": Fraction(49, 25)},
         "without the normalisation": {"cost": without_normalisation},
     },
-    formula=r"L \sum_k |\hat\beta_k / n^{(L-1)/2}|^{2/L} \le \sum_\ell \|w_\ell\|^2",
 )
 def test_convolutional_cost(kernels, *, cost=convolutional_cost, exponent=2):
     r"""Kernels cost at least a power sum of the Fourier coefficients of what they compose.

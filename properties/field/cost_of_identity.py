@@ -83,7 +83,6 @@ def rank_times_square(A):
         "the rank for the stable rank": {"lower": rank_times_square},
         "a layer with biases": {"cost": with_biases},
     },
-    formula=r"\|A\|_*^2 \le \|A \sigma(A)^+\|_F^2\, \|A\|_F^2",
 )
 def test_cost_of_identity(A, *, lower=square_of_nuclear_norm, cost=cost_of_identity):
     r"""The cost of the identity is at least the stable rank of nuclear and Frobenius norm.

@@ -66,7 +66,6 @@ def by_the_sum(W, b, a):
         "weight (1+x²)^{51/100}": {"variation": heavier},
         "weight 1 + |x|": {"variation": by_the_sum},
     },
-    formula=r"\int \sqrt{1 + x^2}\,d|f''|(x) \le \tfrac12 \sum_k (a_k^2 + w_k^2 + b_k^2)",
 )
 def test_cost_with_biases(W, b, a, *, variation=variation_with_biases):
     r"""With penalised biases a network on the line costs the weighted variation of its slope.

@@ -57,7 +57,6 @@ def identity_power(A):
         "a projection for the power zero": {"zeroth": range_projection},
         "without the last layer": {"first": 1},
     },
-    formula=r"\frac{d}{dt} W = -\sum_j (W W^\top)^{(L-j)/L} \nabla F(W) (W^\top W)^{(j-1)/L}",
     audit="left out: a network that is read has an activation, or is one affine map",
 )
 def test_end_to_end_flow(net, x, u, *, layers=0, larger=1, zeroth=identity_power, first=0):

@@ -59,10 +59,6 @@ def euler(net, x, u, t, scaled, degree, counted):
     needs={"no biases": weighted_values(biases=True, depth=(1, 3), width=(1, 2))},
     mutants={"degree L + 1": {"more": 1}, "degree L − 1": {"more": -1}},
     audit="left out: it is about networks without biases",
-    formula={
-        "homogeneous": r"f_{t\theta}(x) = t^L f_\theta(x)",
-        "Euler's identity": r"\langle \theta, \nabla_\theta F \rangle = L F",
-    },
 )
 def test_euler_identity(net, x, u, t, *, more=0):
     r"""A network without biases is homogeneous in its parameters, of degree its depth.
@@ -90,11 +86,6 @@ def test_euler_identity(net, x, u, t, *, more=0):
         "as many times as layers are behind it": {"counted": lambda layer: layer - 1},
     },
     audit="left out: an identity of the formulas: both sides are the same for every network",
-    formula={
-        "homogeneous": r"f_{(t W_\ell,\, t^\ell b_\ell)}(x) = t^L f_\theta(x)",
-        "Euler's identity": r"\sum_\ell \langle W_\ell, \partial_{W_\ell} F \rangle + "
-        r"\ell \langle b_\ell, \partial_{b_\ell} F \rangle = L F",
-    },
 )
 def test_euler_identity_with_biases(net, x, u, t, *, counted=lambda layer: layer):
     r"""With biases, Euler's identity counts a bias as often as its layer says.
@@ -144,7 +135,6 @@ def steep_networks_without_biases(source: Source):
         "1.01 L for L": {"share": Fraction(100, 101)},
     },
     audit="left out: it is about networks without biases",
-    formula=r"\|f(x)\|^2 \le (\|\theta\|^2 / L)^L\, \|x\|^2",
 )
 def test_value_bound(net, x, *, exponent=1, share=1):
     r"""Without biases the parameter norm bounds the value.

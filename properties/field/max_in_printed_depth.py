@@ -61,12 +61,6 @@ def without_a_unit(n: int) -> Maximum:
         "a unit less": {"witness": without_a_unit},
     },
     witness=maximum_of,
-    formula={
-        "the network": r"f(x) = 60^b \max(x_1, \dots, x_n)",
-        "the hidden layers": r"L - 1 = \lceil \log_3(n-2) \rceil + 1",
-        "the logarithm, from above": r"n - 2 \le 3^{L-2}",
-        "the logarithm, from below": r"3^{L-3} + 1 \le n - 2",
-    },
 )
 def test_max_in_printed_depth(x, *, witness=maximum_of):
     r"""The maximum of n ≥ 4 numbers in ⌈log₃(n − 2)⌉ + 1 hidden layers, for n up to 72.
@@ -118,12 +112,6 @@ def of_minima(form: MaxForm):
         "minima for maxima": {"witness": of_minima},
     },
     witness=max_network,
-    formula={
-        "the function": r"f_\theta(x) = \sum_j s_j \max_i \ell_i(x)",
-        "the hidden layers": r"L - 1 = \lceil \log_3(n-1) \rceil + 1",
-        "the logarithm, from above": r"n - 1 \le 3^{L-2}",
-        "the logarithm, from below": r"3^{L-3} + 1 \le n - 1",
-    },
 )
 def test_piecewise_linear_in_printed_depth(form, x, *, witness=of_maxima):
     r"""A piecewise linear function of n variables in ⌈log₃(n − 1)⌉ + 1 hidden layers, 3 ≤ n ≤ 71.

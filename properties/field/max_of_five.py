@@ -48,10 +48,6 @@ MUTANTS = {
     mutants=MUTANTS,
     witness=MaxIdentity,
     effort=0.3,
-    formula={
-        "the network": r"f(x_{\pi(1)}, \dots, x_{\pi(5)}) = 60 \max(x_1, \dots, x_5)",
-        "the hidden layers": r"L - 1 = 2",
-    },
 )
 def test_max_of_five(x, *, net=FIVE):
     r"""The maximum of five numbers by two hidden layers: at every point of $\mathbb R^5$.
@@ -80,11 +76,6 @@ def test_max_of_five(x, *, net=FIVE):
     instances=five_numbers(),
     mutants={"two coefficients exchanged": {"identity": other_coefficients()}},
     witness=MaxIdentity,
-    formula={
-        "the identity": r"60 \sum_t c_t \max(F_t, G_t) = 60 \max(x_1, \dots, x_5)",
-        "whole numbers": r"60 \sum_t c_t \max(F_t, G_t) = 60 \max(x_1, \dots, x_5)",
-        "the network": r"f(x) = 60 \sum_t c_t \max(F_t, G_t)",
-    },
 )
 def test_max_of_five_by_pairs(x, *, identity=MAX_OF_FIVE):
     r"""The maximum of five numbers is a mean of maxima of two sums of maxima of pairs.

@@ -56,10 +56,6 @@ MUTANTS = {
     instances=seven_numbers(),
     mutants=MUTANTS,
     witness=MaxSum,
-    formula={
-        "the identity": r"2 \sum_t c_t \max(F_t, G_t) = 2 \max(x_0, \dots, x_6)",
-        "whole numbers": r"2 \sum_t c_t \max(F_t, G_t) = 2 \max(x_0, \dots, x_6)",
-    },
 )
 def test_max_of_seven(x, *, identity=MAX_OF_SEVEN):
     r"""The maximum of seven numbers by maxima of three and maxima of two sums of those.
@@ -92,11 +88,6 @@ def test_max_of_seven(x, *, identity=MAX_OF_SEVEN):
     instances=sets_of_positions(),
     mutants=MUTANTS,
     witness=MaxSum,
-    formula={
-        "the identity on sets": r"2 \sum_t c_t \max(F_t, G_t)(1_T) = 2 \max 1_T",
-        "one sign on nested sets": r"0 \le (F_t - G_t)(1_S) \cdot (F_t - G_t)(1_T)",
-        "equal numbers": r"(F_t - G_t)(1, \dots, 1) = 0",
-    },
     no_batch="an instance is seven integers: a batch would hold copies of it",
 )
 def test_max_of_seven_on_sets(*indicator, identity=MAX_OF_SEVEN):

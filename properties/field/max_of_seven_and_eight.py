@@ -45,7 +45,6 @@ def is_the_largest(x, identity):
         },
     },
     witness=MaxIdentity,
-    formula={"the identity": r"s \sum_t c_t \max(F_t, G_t) = s \max(x_0, \dots, x_6)"},
     effort=0.2,
 )
 def test_max_of_seven_by_pairs(x, *, identity=MAX_OF_SEVEN_BY_PAIRS):
@@ -77,7 +76,6 @@ def test_max_of_seven_by_pairs(x, *, identity=MAX_OF_SEVEN_BY_PAIRS):
         },
     },
     witness=MaxIdentity,
-    formula={"the identity": r"s \sum_t c_t \max(F_t, G_t) = s \max(x_0, \dots, x_7)"},
     effort=0.2,
 )
 def test_max_of_eight_by_pairs(x, *, identity=MAX_OF_EIGHT_BY_PAIRS):

@@ -51,10 +51,6 @@ SIX = MAX_OF_SIX.network()
         "other coefficients": {"net": other_coefficients().network()},
     },
     witness=MaxIdentity.network,
-    formula={
-        "the network": r"f(x) = 180 \max(x_0, \dots, x_5)",
-        "whole numbers": r"f(x) = 180 \max(x_0, \dots, x_5)",
-    },
 )
 def test_max_of_six(x, *, net=SIX):
     r"""The maximum of six numbers by two hidden layers.
@@ -87,7 +83,6 @@ def test_max_of_six(x, *, net=SIX):
         "a pair of the second mean changed": {"identity": other_pairs()},
     },
     witness=MaxIdentity,
-    formula=r"180 \sum_t c_t \max(F_t, G_t) = 180 \max(x_0, \dots, x_5)",
     effort=0.3,
 )
 def test_max_of_six_by_pairs(x, *, identity=MAX_OF_SIX):

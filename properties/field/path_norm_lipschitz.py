@@ -59,7 +59,6 @@ def mean(differences):
         "the mean change of an input": {"size": mean},
     },
     audit="at pairs: two points, |a| ≤ 1; far apart",
-    formula=r"\|f(x) - f(y)\|_1 \le \mathrm{path}_1(\theta)\, \|x - y\|_\infty",
 )
 def test_path_norm_lipschitz(net, x, *, p=1, size=largest):
     r"""The path norm is a Lipschitz constant from the sup norm to the ℓ₁ norm.

@@ -110,10 +110,6 @@ def last_without_one(net):
         "one piece fewer": {"most": one_fewer},
         "the last layer without the one": {"most": last_without_one},
     },
-    formula={
-        "regions": r"\#\{\text{activation regions}\} \le \prod_\ell (m_\ell + 1)",
-        "pieces": r"\#\{\text{linear pieces}\} \le \prod_\ell (m_\ell + 1)",
-    },
     audit="left out: it counts linear regions, which takes too long for a trained network",
 )
 def test_pieces_in_one_dimension(net, box, *, most=product_of_widths):

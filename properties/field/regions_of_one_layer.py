@@ -179,11 +179,6 @@ def general_up_to_a_point(source: Source):
     instances=any_hyperplanes(),
     tight=general_up_to_a_point(),
     mutants={"without the sets of d": {"most": lower_sets}, "two regions fewer": {"fewer": 2}},
-    formula={
-        "regions": r"r(\mathcal A) \le \sum_{j \le d} \binom nj",
-        "bounded regions": r"b(\mathcal A) \le \binom{n-1}{d}",
-        "not in general position": r"r(\mathcal A) + 1 \le \sum_{j \le d} \binom nj",
-    },
 )
 def test_most_regions(A, b, *, most=most_regions, fewer=1):
     r"""No n hyperplanes of R^d have more regions than in general position, and no others as many.

@@ -158,11 +158,6 @@ def test_representation_cost_of_a_multiple(
         "the power 0.98 of the constant": {"share": Fraction(49, 50)},
     },
     witness=Network.add,
-    formula={
-        "the parallel network": r"\|\theta_{f+g}\|^L \le 2^{L/2-1} (\|\theta_f\|^L + \|\theta_g\|^L)",
-        "every network": r"L^{L/2} \|J(f+g)(x)\|_{S^{2/L}} \le "
-        r"2^{L/2-1} (\|\theta_f\|^L + \|\theta_g\|^L)",
-    },
 )
 def test_quasi_triangle_inequality(f, g, x, *, share=1):
     r"""The power L/2 of R_L has the triangle inequality of a quasi-norm, with the constant 2^{L/2−1}.

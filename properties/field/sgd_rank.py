@@ -124,7 +124,6 @@ def test_sgd_window_rank(net, x, y, size, rate, decay, *, less=0, factor=retaine
         "one singular value earlier": {"earlier": 1},
         "the decay of one step more": {"factor": retained_after_one_more},
     },
-    formula=r"\sigma_{nB+k}(W_T) \le |1 - \eta\lambda|^n \sigma_k(W_{T-n})",
     reach=steps_and_rank,
     audit="left out: it follows a network through training",
 )

@@ -144,12 +144,6 @@ def layers_and_classes(net, x, y, ridge, first, K):
         "K − 1": {"fewer": 1},
     },
     reach=layers_and_classes,
-    formula={
-        "stationary": r"\partial_{W_\ell} C + 2 \lambda W_\ell = 0",
-        "singular values": r"\sigma_k(W_\ell) \le \|\Delta_\ell\|_{op} \sigma_k(A_{\ell-1}) / 2 \lambda",
-        "distance from rank K": r"d_F(W_\ell, \text{rank } K)"
-        r" \le \|\Delta_\ell\|_{op} \|A_{\ell-1} - \bar A_{\ell-1}\|_F / 2 \lambda",
-    },
     audit="left out: it takes the targets of a loss; an audit has none",
 )
 def test_neural_rank_collapse(net, x, y, ridge, first, K, *, decay=2, later=0, fewer=0):

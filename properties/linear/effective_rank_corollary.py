@@ -125,7 +125,6 @@ def spectra_within_the_budget(source: Source):
     "is a minimal interpolant; docs/proofs/printed-budget.md, Proposition 4, has what such a "
     "data set needs.",
     corrected_by="linear.effective-rank-corollary",
-    formula=r"\#\{i : \sigma_i > \varepsilon\} \le r",
 )
 def test_effective_rank_corollary_as_printed(sigma, r, eps, J, L):
     r"""The printed cost below which the effective index rank is at most r, from the theorem.

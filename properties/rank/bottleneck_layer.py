@@ -256,7 +256,6 @@ def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=two_dimensional
         "and the right side of (2) is negative in the limit",
     },
     corrected_by="rank.layer-energy",
-    formula=r"\lambda_1(\ell) \le \lambda_1(\ell-1) + M \bigl(\|W_\ell\|_F^2 + \|b_\ell\|^2 - 1\bigr)",
 )
 def test_largest_eigenvalue_as_printed(depth, slope, t):
     r"""A layer adds to the first eigenvalue of its data at most a constant times its cost beyond 1.

@@ -115,7 +115,6 @@ def two_or_more_points(source: Source):
         "assume it",
     },
     corrected_by="rank.layer-energy",
-    formula=r"\|\tfrac1N Z_\ell^T Z_\ell\|_{op} \le \|\tfrac1N Z_{\ell-1}^T Z_{\ell-1}\|_{op} \|W_\ell\|_F^2 + \|b_\ell\|^2",
 )
 def test_layer_energy_as_printed(Z, W, b, a):
     r"""A layer multiplies the first eigenvalue of its data by ‖W‖² and adds ‖b‖², at most.

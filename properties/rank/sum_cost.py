@@ -161,7 +161,6 @@ def constants(source: Source):
         "another network for $f + g$": "no network of $f + g = 2$ costs less than 3",
     },
     corrected_by="rank.sum-cost-at-every-depth",
-    formula=r"R(f + g; \Omega, L) \le \|\theta_f\|^2 + \|\theta_g\|^2",
 )
 def test_sum_cost_as_printed(depth, v, w):
     r"""The cost of a sum is at most the sum of the costs, at every large depth.

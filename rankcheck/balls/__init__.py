@@ -24,7 +24,7 @@ from rankcheck.balls import (  # noqa: F401 - importing registers them
 )
 from rankcheck.balls.array import BallArray, balls, is_ball
 from rankcheck.balls.choices import OTHERS as OTHER_CONVENTIONS
-from rankcheck.balls.choices import conventions
+from rankcheck.balls.choices import Conventions, conventions
 from rankcheck.balls.constants import Computed, computed_constants
 from rankcheck.balls.decompositions import spectral_function, spectral_projection, spectral_radius
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
@@ -37,6 +37,7 @@ __all__ = [
     "OTHER_CONVENTIONS",
     "BallArray",
     "Computed",
+    "Conventions",
     "NoBallForm",
     "Undecided",
     "balls",

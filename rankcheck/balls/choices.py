@@ -1,4 +1,6 @@
-"""What torch chooses where the mathematics leaves a choice: signs of vectors, order of eigenvalues.
+"""What is noticed of an evaluation on balls: what torch chose, and what had no value.
+
+Torch chooses where the mathematics leaves a choice: signs of vectors, order of eigenvalues.
 
 Ball arrays choose as torch does in floats at the midpoint of the matrix. That choice jumps when the
 matrix moves by a rounding error (the first column of the Q of the identity is e_1, and −e_1 for
@@ -12,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 BITS = 16
 
@@ -26,10 +28,16 @@ rotated by one and by two places.
 
 @dataclass
 class Conventions:
-    """The pattern in force, and whether a result depended on it."""
+    """The pattern in force, and what an evaluation did under it.
+
+    Attributes:
+        used: whether a result depended on the pattern.
+        undefined: in words, the operations on balls that had no value, in their order.
+    """
 
     pattern: int = 0
     used: bool = False
+    undefined: dict[str, None] = field(default_factory=dict)
 
 
 _current: ContextVar[Conventions | None] = ContextVar("conventions", default=None)

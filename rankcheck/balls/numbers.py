@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, ctx, fmpq, fmpz
 
+from rankcheck.balls.choices import evaluation
 from rankcheck.balls.constants import constant, note
 from rankcheck.balls.formal import Formal, NoBallForm, Undecided, exact_numbers
 from rankcheck.text import short_text
@@ -72,8 +73,11 @@ def precision(bits: int) -> Iterator[None]:
         ctx.prec = before
 
 
-def unknown() -> arb:
-    """The ball of which nothing is known."""
+def unknown(why: str = "") -> arb:
+    """The ball of which nothing is known; the `evaluation` notices why."""
+    choices = evaluation()
+    if why and choices is not None:
+        choices.undefined[why] = None
     return arb.nan()
 
 
@@ -250,25 +254,25 @@ def _unordered(a: Number, b: Number) -> arb | None:
 
 def divide(a: Number, b: Number) -> Number:
     if isinstance(b, (fmpq, Formal)) and b == 0:
-        return unknown()
+        return unknown("a quotient by 0")
     return a / b
 
 
 def sqrt(x: Number) -> Number:
     if isinstance(x, fmpq):
         if x < 0:
-            return unknown()
+            return unknown("a root of a negative number")
         if x.p.is_square() and x.q.is_square():
             return fmpq(x.p.isqrt(), x.q.isqrt())
     if isinstance(x, Formal) or x > 0:
         return apply("sqrt", x)
-    return up_to(x.upper().sqrt().upper()) if x >= 0 else unknown()
+    return up_to(x.upper().sqrt().upper()) if x >= 0 else unknown("a root of what may be negative")
 
 
 def log(x: Number) -> Number:
     if isinstance(x, fmpq) and x == 1:
         return ZERO
-    return apply("log", x) if x > 0 else unknown()
+    return apply("log", x) if x > 0 else unknown("a logarithm of what may be 0 or negative")
 
 
 def power(base: Number, exponent: Number) -> Number:
@@ -294,7 +298,7 @@ def power(base: Number, exponent: Number) -> Number:
         return ZERO
     if base >= 0 and exponent > 0:  # the powers of [0, u] lie in [0, uᵉ]
         return up_to((arb(base).upper() ** arb(exponent)).upper())
-    return unknown()
+    return unknown("a power of what may be negative, or 0")
 
 
 def integer_power(base: Number, exponent: int) -> Number:
@@ -302,7 +306,7 @@ def integer_power(base: Number, exponent: int) -> Number:
         return ONE
     if isinstance(base, fmpq):
         if base == 0 and exponent < 0:
-            return unknown()
+            return unknown("a quotient by 0")
         if base.height_bits() * abs(exponent) <= EXACT_POWER_BITS:
             return base**exponent
         base = arb(base)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from typing import Any
 
-from rankcheck.claims.sides import Side
+from rankcheck.claims.labels import at_entry
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.notebook import Readable
 from rankcheck.stored import build
@@ -17,6 +18,7 @@ __all__ = ["Counterexample", "Sides", "Step", "plain"]
 
 #: Numbers are rounded to so many digits, or to as many as it takes to tell them apart.
 LEAST, MOST = 6, 60
+_WIDE = Context(prec=2 * MOST, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,9 @@ class Sides:
         label: which of several relations fails.
         lhs, rhs: both sides: a rational exactly, or a ball as `[midpoint +/- radius]`.
         excess: how much it fails by, rounded down.
-        named: what both sides are called, the left one first; empty if that is not known. It is
-            not in certificates.
+        texts: of both sides, as the body writes them; see `rankcheck.claims.sides`. They are not in
+            certificates, and neither is the entry.
+        entry, entries: the index of the entry that fails, counted from 0, and how many there are.
     """
 
     label: str
@@ -36,7 +39,24 @@ class Sides:
     lhs: str
     rhs: str
     excess: str
-    named: tuple[Side, ...] = ()
+    texts: tuple[str, ...] = ()
+    entry: tuple[int, ...] = ()
+    entries: int = 1
+
+    @property
+    def entry_text(self) -> str:
+        """Which entry of the sides fails, in words; empty if they have one."""
+        return at_entry(self.entry, self.entries)
+
+    @property
+    def ratio(self) -> float | None:
+        """lhs / rhs of a bound with positive sides; None without one, or beyond floats."""
+        lhs, rhs = _value(self.lhs), _value(self.rhs)
+        numbers = isinstance(lhs, Decimal) and isinstance(rhs, Decimal)
+        if self.kind == "eq" or not numbers or not (lhs.is_finite() and rhs.is_finite()):
+            return None
+        ratio = float(_WIDE.divide(lhs, rhs)) if lhs > 0 and rhs > 0 else math.inf
+        return ratio if ratio < math.inf else None
 
     @property
     def sentence(self) -> str:
@@ -51,15 +71,15 @@ class Sides:
             digits += 1
         text = f"{self.label}: " if self.label else ""
         text += f"lhs {_rounded(lhs, digits)} {SIGNS[self.kind].fails} rhs {_rounded(rhs, digits)}"
-        return text if self.excess == "0" else f"{text} by {_rounded(_value(self.excess), LEAST)}"
+        text += "" if self.excess == "0" else f" by {_rounded(_value(self.excess), LEAST)}"
+        return text + self.entry_text
 
 
 def _value(text: str) -> Decimal | str:
     """The number that a side is, or the middle of its ball; the text if it is neither."""
-    context = Context(prec=2 * MOST, Emax=MAX_EMAX, Emin=MIN_EMIN)
     above, _, below = text.removeprefix("[").partition(" +/- ")[0].partition("/")
     try:
-        return context.divide(Decimal(above), Decimal(below or 1))
+        return _WIDE.divide(Decimal(above), Decimal(below or 1))
     except InvalidOperation:
         return text
 

@@ -21,7 +21,6 @@ from rankcheck.claims import registry
 from rankcheck.claims.claim import Body, Claim, ClaimError, Need
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.facts import OUTCOMES
-from rankcheck.claims.formula import parsed
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
@@ -58,7 +57,6 @@ class Checked(TypedDict, total=False):
     effort: float
     errata: Erratum | tuple[Erratum, ...] | None
     reach: Callable[..., Mapping[str, Any]] | None
-    formula: str | Mapping[str, str] | None
 
 
 class Accused(TypedDict, total=False):
@@ -69,7 +67,6 @@ class Accused(TypedDict, total=False):
     readings: Mapping[str, str]
     corrected_by: str | None
     no_ball: str | None
-    formula: str | Mapping[str, str] | None
 
 
 def _recorded(decorator: Callable[P, Declare]) -> Callable[P, Declare]:
@@ -216,7 +213,6 @@ def _declaration(
             "no mutant is given; a construction has at least one: its witness, broken on purpose",
         )
     values["errata"] = _errata(id, values.get("errata", ()))
-    _check_formula(id, values.get("formula"))
     if KINDS[kind].false:
         _check_accusation(id, kind, values, more.get("result"))
     if reference is None and kind != "conjecture":
@@ -279,17 +275,6 @@ def _check_accusation(id: str, kind: Kind, values: Mapping[str, Any], result: ob
             + " or ".join(f"'{known}:'" for known in OUTCOMES)
             + ", and then says why",
         )
-
-
-def _check_formula(id: str, formula: object) -> None:  # noqa: A002
-    texts = formula.values() if isinstance(formula, Mapping) else [formula]
-    for text in texts:
-        if text is not None and (not isinstance(text, str) or parsed(text) is None):
-            raise ClaimError(
-                id,
-                f"formula= is {text!r:.80}; it is LaTeX of two sides with one sign between them, "
-                r"as r'a \\le b', or such texts by the labels of the relations",
-            )
 
 
 def _check_family(id: str, what: str, family: object) -> None:  # noqa: A002

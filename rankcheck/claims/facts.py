@@ -76,8 +76,6 @@ class Facts:
         errata: what is wrong in print, and what is right.
         readings: of a printed statement that is refuted, each fair reading of it and why that
             reading is false as well.
-        formula: the relation of the body in LaTeX, or such texts by the labels of several; see
-            `rankcheck.claims.sides` for what there is without it.
         result: of a wrong step of a proof, what becomes of the result that it was to prove: one of
             `OUTCOMES`, a colon, and why.
     """
@@ -96,7 +94,6 @@ class Facts:
     corrected_by: str | None = None
     errata: tuple[Erratum, ...] = ()
     readings: Mapping[str, str] = field(default_factory=dict)
-    formula: str | Mapping[str, str] | None = None
     result: str | None = _remark("result")
 
     @property

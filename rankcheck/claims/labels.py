@@ -1,8 +1,20 @@
-"""What the relations of a claim are called."""
+"""What the relations of a claim, and the entries of their sides, are called."""
 
-__all__ = ["relation_name"]
+from collections.abc import Sequence
+
+__all__ = ["at_entry", "relation_name"]
 
 
 def relation_name(label: str, number: int) -> str:
     """What a relation is called: its label, or `relation 1` for the first without one."""
     return label or f"relation {number + 1}"
+
+
+def at_entry(index: Sequence[int], entries: int) -> str:
+    """Which entry of the sides it is; empty if they have one.
+
+    >>> at_entry((1, 2), 6), at_entry((3,), 4), at_entry((), 1)
+    (' at entry (1, 2) of 6, counted from 0', ' at entry 3 of 4, counted from 0', '')
+    """
+    place = index[0] if len(index) == 1 else tuple(index)
+    return f" at entry {place} of {entries}, counted from 0" if entries > 1 else ""

@@ -74,14 +74,24 @@ def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
     """The local names that one statement of a function assigns, outside of branches and loops.
 
     What they are assigned depends on such names and on arguments only, so it can be written in
-    their place.
+    their place. An entry that is written, and a method such as `add_`, is an assignment, too.
     """
+    changed = [
+        node.value if isinstance(node, ast.Subscript) else node.func.value
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
+        or (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr.endswith("_")
+        )
+    ]
     stored = [
         getattr(node, "arg", None) or getattr(node, "id", "")
         for node in ast.walk(tree)
         if isinstance(node, ast.arg)
         or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    ]
+    ] + [node.id for node in changed if isinstance(node, ast.Name)]
     pairs: list[tuple[ast.expr, ast.expr]] = []
     for statement in tree.body:
         match statement:

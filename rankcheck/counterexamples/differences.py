@@ -12,7 +12,7 @@ import torch
 from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.rewriting import definition_of
+from rankcheck.claims.sides import definition
 from rankcheck.counterexamples.rounding import beyond_rounding
 from rankcheck.networks import Network
 
@@ -79,7 +79,7 @@ def _differ(value: Any, other: Any) -> bool:
 
 def _assignment(claim: Claim, name: str) -> str:
     """The assignment of a name, as the text of the body has it."""
-    tree = definition_of(claim.body)
+    tree = definition(claim)
     for statement in [] if tree is None else ast.walk(tree):
         if isinstance(statement, ast.Assign) and name in {
             node.id

@@ -1,4 +1,4 @@
-"""A proved counterexample with what explains it: names of its sides, and the steps to them."""
+"""A proved counterexample with what explains it: texts of its sides, and the steps to them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ S = TypeVar("S", bound=Sides)
 def explained(
     instance: Instance, stated: Mapping[str, Any] | None = None, certificate: str | None = None
 ) -> Refutation:
-    """A proved counterexample: its arguments, what its sides are called, and the steps to them.
+    """A proved counterexample: its arguments, its sides as the body writes them, the steps.
 
     Args:
         stated: what a certificate says of it, if it comes from one.
@@ -38,5 +38,6 @@ def explained(
 
 def _named(sides: S, instance: Instance) -> S:
     """The sides of a relation with what they are called."""
-    named = sides_of(instance.claim, instance.in_balls.relation, sides.label)
-    return replace(sides, named=named if all(named) else ())
+    judged = instance.in_balls
+    texts = sides_of(instance.claim, judged.relation, sides.label)
+    return replace(sides, texts=texts, entry=judged.entry, entries=judged.entries)

@@ -39,11 +39,6 @@ OF_ROUNDING = (
     "the violation is no larger than the rounding errors of the floats there, so the relation "
     "needs scale=, the size of what cancels"
 )
-OF_A_RANK = (
-    "if it rests on a rank, floats count singular values at rounding level as 0: pass noise= "
-    "(rankcheck.linalg) wherever a rank is taken, so that all drop the same ones, as in noise=d "
-    "for A and noise=d**2 for A @ A.mT, with d a millionth of the size of A"
-)
 
 
 class DisagreementError(ValueError):

@@ -63,6 +63,7 @@ class Judgement(Readable):
         relation, kind, label: index, kind and name of the relation that is violated.
         lhs, rhs: its two sides as balls, at the entry with the largest proved violation. If the
             instance is undecided, at an entry that the balls do not decide, or None.
+        entry, entries: the index of that entry among the axes of a side, and how many there are.
         excess: a proved lower bound of the violation; 0 where a strict relation has equal sides.
         relative_excess: the same relative to the larger side.
         also: of a disjunction, the other parts, which fail in the same entry. What stands above is
@@ -82,6 +83,8 @@ class Judgement(Readable):
     label: str = ""
     lhs: BallArray | None = None
     rhs: BallArray | None = None
+    entry: tuple[int, ...] = ()
+    entries: int = 1
     excess: Fraction = Fraction(0)
     relative_excess: Fraction = Fraction(0)
     also: tuple[Judgement, ...] = ()
@@ -174,6 +177,7 @@ def _decided(
     undecided = Judgement("undecided", 0, "no precision was tried")
     for bits in precisions:
         instance = relations = None
+        choices = balls.Conventions()
         with balls.precision(bits):
             try:
                 instance = build()
@@ -192,7 +196,10 @@ def _decided(
                 why = f"no ball form: {balls.without_transforms(missing) or missing}"
                 return Judgement("undecided", bits, why, unprovable=True, instance=instance)
             except Undecided as reason:
-                why = f"undecided at {bits} bits: {reason}"
+                way = ", ".join(choices.undefined)
+                why = f"undecided at {bits} bits: {reason}" + (
+                    f"; on the way is {way}" if way else ""
+                )
                 undecided = Judgement("undecided", bits, why, instance=instance)
                 continue
             except (ClaimError, ReplayError):
@@ -206,11 +213,20 @@ def _decided(
                 why = f"it fails on balls, with {type(error).__name__}: {error}"
                 short = short_of_memory(error)
                 return Judgement("undecided", bits, why, short=short, instance=instance)
-        decided = replace(decided, instance=instance, relations=relations)
+        decided = replace(_without_value(decided, choices), instance=instance, relations=relations)
         if decided.finding != "undecided":
             return decided
         undecided = decided
     return undecided
+
+
+def _without_value(judgement: Judgement, noticed: balls.Conventions) -> Judgement:
+    """An undecided judgement; if a side has no value, it says which operations had none."""
+    sides = [side for side in (judgement.lhs, judgement.rhs) if side is not None]
+    if judgement.finding != "undecided" or all(bool(s.midpoints().isfinite()) for s in sides):
+        return judgement
+    why = ", ".join(noticed.undefined) or "a quotient by a ball that contains 0, or an overflow"
+    return replace(judgement, reason=f"a side has no value in balls; on the way is {why}")
 
 
 def _inexact(claim: Claim, constants: list[Computed]) -> str:
@@ -232,9 +248,13 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
     worst: Judgement | None = None
     doubt: Judgement | None = None
     for number, relation in enumerate(relations):
-        for sides in _asserted(relation, number):
+        for entry, sides in _asserted(relation, number):
             judged = [
-                _judged(replace(part, label=part.label or relation.label), *both, number, bits)
+                replace(
+                    _judged(replace(part, label=part.label or relation.label), *both, number, bits),
+                    entry=entry,
+                    entries=relation.asserted.numel(),
+                )
                 for part, both in zip(relation.parts, sides, strict=True)
             ]
             if any(part.finding == "satisfied" for part in judged):
@@ -276,13 +296,15 @@ def _judged(
     return replace(entry, finding="satisfied", reason="") if excess.holds else entry
 
 
-def _asserted(relation: Relation, number: int) -> Iterator[tuple[tuple[BallArray, BallArray], ...]]:
-    """The two sides of each part, entry by entry, where the relation is asserted."""
+def _asserted(
+    relation: Relation, number: int
+) -> Iterator[tuple[tuple[int, ...], tuple[tuple[BallArray, BallArray], ...]]]:
+    """The two sides of each part by the index of an entry, where the relation is asserted."""
     for part in relation.parts:
         if isinstance(part.lhs, torch.Tensor) and part.lhs.is_floating_point():
             raise NoBallForm(
                 relation_name(relation.label, number), "its sides are floats, not balls"
             )
-    sides = [[side.reshape(-1) for side in part.sides()] for part in relation.parts]
-    for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
-        yield tuple((balls.balls(lhs[entry]), balls.balls(rhs[entry])) for lhs, rhs in sides)
+    sides = [part.sides() for part in relation.parts]
+    for entry in map(tuple, relation.asserted.nonzero().tolist()):
+        yield entry, tuple((balls.balls(lhs[entry]), balls.balls(rhs[entry])) for lhs, rhs in sides)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from pathlib import Path
 
 from rankcheck import balls
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.labels import at_entry
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.sides import sides_of
 from rankcheck.claims.signs import SIGNS
@@ -81,7 +83,7 @@ def undecided_message(violation: Instance) -> str:
     label = f"{relation.label}: " if relation.label else ""
     figures = ", and ".join(_in_floats(part, entry.place) for part in relation.parts)
     lines = [
-        f"{claim.id} is undecided: {label}{figures}",
+        f"{claim.id} is undecided: {label}{figures}{entry.at}",
         *_named(claim, entry.number, *(part.label for part in relation.parts)),
         *(
             []
@@ -92,7 +94,8 @@ def undecided_message(violation: Instance) -> str:
     ]
     if judgement.lhs is not None and judgement.rhs is not None:
         lines.append(
-            f"  in balls: lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
+            f"  in balls{at_entry(judgement.entry, judgement.entries)}: "
+            f"lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
         )
     described = describe_instance(claim, violation.family(ReplaySource(violation.record)))
     lines += [
@@ -152,21 +155,25 @@ def obstacle(instance: Instance) -> str | None:
 
 
 def sides(judgement: Judgement) -> str:
-    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded so that the sides differ.
+    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded so that the sides differ; the entry.
 
     All parts of a disjunction stand there, joined by "and".
     """
+    texts = [_sides(part) for part in (judgement, *judgement.also)]
+    return ", and ".join(texts) + at_entry(judgement.entry, judgement.entries)
+
+
+def _sides(judgement: Judgement) -> str:
     assert judgement.lhs is not None
     assert judgement.rhs is not None
     lhs, rhs = approximately_both(middle(judgement.lhs), middle(judgement.rhs))
     label = f"{judgement.label}: " if judgement.label else ""
     text = f"{label}lhs {lhs} {SIGNS[judgement.kind].fails} rhs {rhs}"
-    text += f" by {approximately(judgement.excess)}" if judgement.excess else ""
-    return ", and ".join([text, *(sides(part) for part in judgement.also)])
+    return text + (f" by {approximately(judgement.excess)}" if judgement.excess else "")
 
 
 def side_lines(claim: Claim, judgement: Judgement) -> list[str]:
-    """What lhs and rhs of a proved violation are, a line for each; none where nothing is known."""
+    """What lhs and rhs of a proved violation are in the body, a line for each that says it."""
     labels = (part.label for part in (judgement, *judgement.also))
     return _named(claim, judgement.relation, *labels)
 
@@ -176,8 +183,8 @@ def _named(claim: Claim, number: int, *labels: str) -> list[str]:
     for label in labels:
         of = f"{label}: " if label and len(labels) > 1 else ""
         for name, side in zip(("lhs", "rhs"), sides_of(claim, number, label), strict=True):
-            if side.text:
-                lines.append(f"  {of}{name} is {side.text}")
+            if side:
+                lines.append(f"  {of}{name} is {side}")
     return lines
 
 
@@ -186,7 +193,7 @@ def _in_floats(relation: Relation, entry: int) -> str:
     lhs, rhs, tolerance = (
         float(side.reshape(-1)[entry]) for side in (relation.lhs, relation.rhs, relation.tolerance)
     )
-    if not bool(relation.violated().reshape(-1)[entry]):
+    if not bool(relation.violated().reshape(-1)[entry]) or not math.isfinite(lhs - rhs):
         return f"lhs {lhs:.17g} and rhs {rhs:.17g} in floats (tolerance {tolerance:.3g})"
     return (
         f"lhs {lhs:.17g} {SIGNS[relation.kind].fails} rhs {rhs:.17g} by {abs(lhs - rhs):.6g} in "

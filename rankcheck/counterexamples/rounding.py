@@ -13,8 +13,10 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 
+from rankcheck.claims.labels import at_entry
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
 from rankcheck.instances.record import Entries, Record
@@ -104,6 +106,16 @@ class Entry:
         return self.relation.parts[self.part]
 
     @property
+    def index(self) -> tuple[int, ...]:
+        """Its index among the axes of a side."""
+        return tuple(map(int, np.unravel_index(self.place, tuple(self.relation.lhs.shape))))
+
+    @property
+    def at(self) -> str:
+        """Which entry it is, in words; empty if the sides have one."""
+        return at_entry(self.index, self.relation.lhs.numel())
+
+    @property
     def lhs(self) -> float:
         return self._at(self.alternative.lhs)
 
@@ -148,7 +160,7 @@ class Entry:
         times = f"{self.multiple:.3g} times the tolerance" if self.tolerance > 0 else "tolerance 0"
         return (
             f"{label}lhs {self.lhs:.17g} {SIGNS[one.kind].fails} rhs {self.rhs:.17g} by "
-            f"{self.excess:.6g}, {times}"
+            f"{self.excess:.6g}{self.at}, {times}"
         )
 
     def _at(self, values: torch.Tensor) -> float:

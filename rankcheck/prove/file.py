@@ -20,7 +20,7 @@ from rankcheck.errors import InputError
 from rankcheck.files import LEFT
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.result import Outcome, Result, weight
-from rankcheck.prove.sentences import boxes_of, controls, open_mutants, sentence
+from rankcheck.prove.sentences import boxes_of, controls, open_mutants, sentence, shape_alone
 from rankcheck.prove.target import Target
 from rankcheck.stored import StoredError, build, shown
 from rankcheck.versions import versions
@@ -62,7 +62,7 @@ class Kept:
     @property
     def sentence(self) -> str:
         """What is proved there, and how much the mutants say of that."""
-        said = sentence(self.proof, self.text, whole=self.whole, boxes=self.boxes)
+        said = sentence(self.proof, shape_alone(self.text), whole=self.whole, boxes=self.boxes)
         return f"{said}. {controls(self.proof)}"
 
 
@@ -162,10 +162,10 @@ class Proofs:
         return Proved(
             method=best.proof.method,
             shapes=dict(self.shapes),
-            at=best.text,
+            at=shape_alone(best.text),
             entries=best.entries,
             paths=best.proof.paths,
-            largest=self.largest.text,
+            largest=shape_alone(self.largest.text),
             open=open_mutants(best.proof),
             mutants=len(best.proof.controls),
             sentence=best.sentence,

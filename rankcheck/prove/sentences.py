@@ -18,11 +18,13 @@ __all__ = [
     "grouped",
     "open_mutants",
     "sentence",
+    "shape_alone",
     "shape_text",
 ]
 
 #: Closes what is said of a claim.
 NOTHING_ELSE = "Nothing is said of other shapes"
+_INTEGERS = "integers of the generator: "
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FACTOR = re.compile(r"([a-z]+)(\d+)(?:\^(\d+))?")
@@ -57,7 +59,7 @@ def shape_text(
     >>> shape_text({"depth of net": 2, "width of net": 2})
     'networks of depth 2, width 2'
     >>> shape_text({"rows of A": 2, "columns of A": 3, "d": 4}, (2, 3, 1), twin=True)
-    'A of size 2 × 3, d = 4 (drawn: 2, 3, 1)'
+    'A of size 2 × 3, d = 4 (integers of the generator: 2, 3, 1)'
     """
     parts: dict[str, dict[str, int]] = {}
     for name, size in sizes.items():
@@ -67,10 +69,20 @@ def shape_text(
     texts = [
         _part_text("networks" if nets == [part] else part, known) for part, known in parts.items()
     ]
-    drawn = f"drawn: {', '.join(map(str, integers))}" if integers else "its only shape"
+    drawn = f"{_INTEGERS}{', '.join(map(str, integers))}" if integers else "its only shape"
     if not texts:
         return drawn
     return ", ".join(texts) + (f" ({drawn})" if twin and integers else "")
+
+
+def shape_alone(text: str) -> str:
+    """A shape of a file of proofs in words, without the integers where there are sizes.
+
+    >>> shape_alone("A of size 2 × 3 (drawn: 2, 3, 1)"), shape_alone("drawn: 1, 0")
+    ('A of size 2 × 3', 'integers of the generator: 1, 0')
+    """
+    text = re.sub(rf" \((drawn: |{_INTEGERS})[\d, -]*\)$", "", text)
+    return text.replace("drawn: ", _INTEGERS)
 
 
 def _part_text(part: str, known: Mapping[str, int]) -> str:

@@ -71,7 +71,7 @@ def _without_text(row: Row) -> Row:
 @html.register
 def _(shown: Refutation) -> str:
     part = ClaimPart.of(Row.of(shown.claim, "refuted", certificate=shown.certificate), None)
-    return render("counterexample_fragment.html", found=shown, replay=part.replay)
+    return render("counterexample_fragment.html", found=shown, part=part)
 
 
 @html.register

@@ -286,7 +286,6 @@ def _environment() -> Environment:
         "value": value,
         "scripts": scripts,
         "drawing": drawing,
-        "formula": markup.formula,
         "holds": lambda kind: SIGNS[kind].holds,
         "public": public,
         "count": lambda whole: f"{whole:,}".replace(",", " "),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.reference import Reference
-from rankcheck.claims.sides import formula_of, sides_of
+from rankcheck.claims.sides import sides_of
 from rankcheck.report.instances import parts as parts_of
 from rankcheck.report.markup import convertible
 
@@ -24,8 +24,6 @@ _FAILS = {
     "lt": "the first is not smaller than the second",
     "eq": "they differ",
 }
-#: A side with a longer formula stands on a line of its own.
-_WIDE = 60
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -60,7 +58,7 @@ def paragraph(data: Mapping[str, Any], claim: Entry | Claim | None = None) -> st
 
     Args:
         data: the fields of a certificate, as `rankcheck.catalogue.certificates.read` returns.
-        claim: its claim, or the entry of that; the sides are called what it calls them.
+        claim: its claim, or the entry of that; it has the text of both sides.
     """
     small = data["smallest"]
     parts = [small, *small.get("also", ())]
@@ -137,33 +135,28 @@ def _failure(
     part: Mapping[str, Any], number: int, claim: Entry | Claim | None, also: bool
 ) -> list[str]:
     """Both sides with their values, and that the relation between them fails."""
-    formula = None if claim is None else formula_of(claim, number, part["label"])
-    if formula is None or not all(map(convertible, (formula.lhs, formula.rhs))):
-        names = r"\mathrm{lhs}", r"\mathrm{rhs}"
-        codes = () if claim is None else sides_of(claim, number, part["label"])
-        what = " and ".join(
-            rf"${name}$ is \texttt{{{escaped(side.code)}}}"
-            for name, side in zip(names, codes, strict=False)
-            if side.code is not None
-        )
-        text = f"Here {what}:" if what else "Here"
-    else:
-        names, text = (formula.lhs, formula.rhs), "Here"
+    names = r"\mathrm{lhs}", r"\mathrm{rhs}"
+    texts = () if claim is None else sides_of(claim, number, part["label"])
+    what = " and ".join(
+        rf"${name}$ is \texttt{{{escaped(side)}}}"
+        for name, side in zip(names, texts, strict=False)
+        if side
+    )
+    label = f", for ``{_text(part['label'])}''," if part["label"] else ""
+    text = f"Here{label} {what}:" if what else f"Here{label}"
     if also:
         text = f"Another relation fails as well, and one was to hold. {text}"
     least = f", by at least ${_number(part['excess'])}$" if part["excess"] != "0" else ""
-    wide = any(len(name) > _WIDE for name in names)
     rows = [
-        _row(name, part[side], part["excess"], wide)
+        _row(name, part[side], part["excess"])
         for name, side in zip(names, ("lhs", "rhs"), strict=True)
     ]
-    label = f" (``{_text(part['label'])}'')" if part["label"] else ""
     return [
         text,
         r"\begin{align*}",
         ", \\\\\n".join(rows) + ",",
         r"\end{align*}",
-        f"so that {_FAILS[part['kind']]}{least}, against the statement{label}.",
+        f"so that {_FAILS[part['kind']]}{least}, against the statement.",
     ]
 
 
@@ -198,21 +191,15 @@ def _prose(text: str) -> str:
     return "".join(out).strip()
 
 
-def _row(name: str, text: str, excess: str, wide: bool) -> str:
-    """`name = 1/2`, or in which interval a side lies, as a row of a table of equations.
-
-    Args:
-        wide: whether all rows begin at the left, and long names have a line of their own.
-    """
+def _row(name: str, text: str, excess: str) -> str:
+    """`name = 1/2`, or in which interval a side lies, as a row of a table of equations."""
     ball = _BALL.fullmatch(text)
     if ball is None:
         value = f"= {_number(text)}"
     else:
         middle, radius = map(_number, _wider(ball[1], ball[2], excess))
         value = rf"\in [{middle} \pm {radius}]"
-    if not wide:
-        return f"  {name} &{value}"
-    return rf"  &{name} \\ &\qquad {value}" if len(name) > _WIDE else f"  &{name} {value}"
+    return f"  {name} &{value}"
 
 
 def _wider(middle: str, radius: str, excess: str) -> tuple[str, str]:

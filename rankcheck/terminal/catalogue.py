@@ -113,7 +113,7 @@ def found(path: Path, data: Mapping[str, Any], entry: Entry | None) -> list[str]
         of = f"{part.label}: " if part.label and len(parts) > 1 else ""
         sides = () if entry is None else sides_of(entry, smallest.relation, part.label)
         named = zip(("lhs", "rhs"), sides, strict=False)
-        lines += [f"    {of}{name} is {side.text}" for name, side in named if side]
+        lines += [f"    {of}{name} is {side}" for name, side in named if side]
     text = smallest.description
     cut = f" … ({len(text)} characters)" if len(text) > _INSTANCE else ""
     lines.append(f"    {text[:_INSTANCE]}{cut}")

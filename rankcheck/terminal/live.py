@@ -23,8 +23,8 @@ __all__ = ["Progress", "rows_table"]
 
 #: Where rows come and go: the columns that a narrow terminal does without, the first one first,
 #: and the least widths of the columns, so that no column comes and goes.
-_SPARED = ("proved", "scope", "killed", "best", "tried", "kind", "sec")
-_USUAL = {"kind": 12, "verdict": 9, "scope": 7, "tried": 5, "best": 7, "killed": 5, "sec": 5}
+_SPARED = ("proved", "small", "killed", "best", "tried", "kind", "sec")
+_USUAL = {"kind": 12, "verdict": 9, "small": 5, "tried": 5, "best": 7, "killed": 5, "sec": 5}
 
 
 class Progress(Display):

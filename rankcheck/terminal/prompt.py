@@ -121,7 +121,8 @@ def _(shown: History | Comparison) -> str:
 def _(shown: Counterexample) -> str:
     sign = SIGNS[shown.kind].fails
     label = f"{shown.label}: " if shown.label else ""
-    return f"counterexample: {label}lhs {shown.lhs} {sign} rhs {shown.rhs}\n  {shown.description}"
+    relation = f"{label}lhs {shown.lhs} {sign} rhs {shown.rhs}{shown.entry_text}"
+    return f"counterexample: {relation}\n  {shown.description}"
 
 
 @_text.register
@@ -133,8 +134,9 @@ def _(shown: Refutation) -> str:
         for name, part in ((n, describe_part(n, value)) for n, value in shown.exact.items())
     ]
     lines = [f"{head} (proved, {shown.bits}-bit balls)", *(f"  {part}" for part in parts)]
-    for name, side in zip(("lhs", "rhs"), shown.named, strict=False):
-        lines.append(f"  {name}: {side.text}")
+    named = zip(("lhs", "rhs"), shown.texts, strict=False)
+    lines += [f"  {name}: {text}" for name, text in named if text]
+    lines.append(f"  claimed: {shown.claim.claimed}")
     if shown.certificate is not None:
         lines.append(f"  certificate: {shown.certificate}")
     return "\n".join(lines)

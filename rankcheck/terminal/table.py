@@ -33,7 +33,7 @@ HEADINGS = {
     "claim": "<",
     "kind": "<",
     "verdict": "<",
-    "scope": ">",
+    "small": ">",
     "tried": ">",
     "best": ">",
     "killed": ">",
@@ -43,7 +43,7 @@ HEADINGS = {
 #: Columns that are left out where no row has anything there.
 SELDOM = ("proved",)
 #: The columns that a narrow terminal does without, the first one first.
-SPARED = ("kind", "sec", "tried", "proved", "scope", "killed", "best")
+SPARED = ("kind", "sec", "tried", "proved", "small", "killed", "best")
 #: To how many characters an id may be cut before a column is left out.
 LEAST = 36
 #: Packages whose versions are named beside the runs of an experiment.
@@ -57,20 +57,13 @@ def cells(row: Row) -> tuple[str, ...]:
         row.id,
         row.kind,
         row.verdict,
-        scope(row),
+        "" if row.scope is None else _instances(row.scope.counts),
         _instances(row.drawn + row.swept + row.tight_swept),
         row.best,
         f"{mutants.killed}/{mutants.total}" if mutants.total else "",
         "" if row.proved is None else row.proved.short,
         f"{row.seconds:.1f}" if row.kind != "cited" else "",
     )
-
-
-def scope(row: Row) -> str:
-    """How many instances were enumerated, and up to how many entries: `7767≤6`."""
-    if row.scope is None or not row.scope.instances:
-        return ""
-    return f"{count(row.scope.instances)}≤{row.scope.entries}"
 
 
 def _instances(counts: Counts) -> str:
@@ -123,19 +116,19 @@ def _line(line: Mapping[str, str], widths: Mapping[str, int]) -> str:
 
 def sentence(row: Row) -> str:
     """A row as a line: the verdict, the id, and the numbers."""
-    _, kind, verdict, small, _, ratio, mutants, proved, seconds = cells(row)
+    _, kind, verdict, _, _, ratio, mutants, proved, seconds = cells(row)
     drawn, swept = _instances(row.drawn), _instances(row.swept + row.tight_swept)
     parts = [
         kind,
-        small and f"scope {small}",
+        row.scope.text if row.scope and row.scope.instances else "",
         drawn and f"{drawn} drawn",
         f"{row.recorded.runs} runs on record" if row.recorded else swept and _swept(row, swept),
         f"{row.remade.runs} made again" if row.remade else "",
-        ratio and f"best {ratio}",
+        ratio and f"{'best' if row.counterexample is None else 'lhs / rhs'} {ratio}",
         mutants and f"mutants {mutants}",
         proved and f"proved {proved}",
         _asserted(row),
-        "guard of unknown strength" if row.unknown_strength else "",
+        row.weakness and f"strength unknown: {row.weakness}",
         "beats its record" if row.beaten else "",
         *row.arithmetic,
         seconds and f"{seconds} s",
@@ -157,6 +150,7 @@ def _asserted(row: Row) -> str:
 def facts(row: Row) -> list[str]:
     """What a ledger says of a claim beyond its row in the table: a line for each fact."""
     block = [f"verdict: {row.verdict}{'' if row.expected else ', not as expected'}"]
+    block += [] if row.counterexample is None else [row.counterexample.sentence]
     block += [] if row.scope is None else [f"enumerated: {row.scope.text}"]
     if row.recorded is not None:
         block += _experiment("recorded", row.recorded)
@@ -175,7 +169,7 @@ def facts(row: Row) -> list[str]:
     mutants = row.mutants
     block += row.arithmetic
     block += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
-    block += ["guard of unknown strength"] if row.unknown_strength else []
+    block += [f"strength of the guard: unknown, {row.weakness}"] if row.weakness else []
     return block
 
 

@@ -128,6 +128,7 @@ def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] 
         if not reported.proved:
             return Row.of(claim, "undecided", messages=(message,), **facts)
         facts |= {"certificate": reported.certificate, "counterexample": reported.counterexample}
+        facts["relations"] = ()  # what came before is no news of a claim that is false
         return Row.of(claim, "refuted", messages=(message,), **facts)
     if result.raised:
         failed = any(not raised.short for raised in result.raised)

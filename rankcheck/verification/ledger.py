@@ -225,7 +225,9 @@ class Row(InNotebooks, Facts):
 
     @property
     def best_ratio(self) -> float | None:
-        """The largest lhs / rhs of a bound, None without a bound."""
+        """The largest lhs / rhs of a bound, that of the counterexample if there is one; or None."""
+        if self.counterexample is not None:
+            return self.counterexample.ratio
         return self._largest("ratio", "tight_ratio")
 
     @property
@@ -240,9 +242,9 @@ class Row(InNotebooks, Facts):
 
     @property
     def best(self) -> str:
-        """The largest lhs / rhs of a bound, or the largest deviation of an identity, as a text."""
+        """`best_ratio`, or the largest deviation of an identity, as a text."""
         if self.best_ratio is not None:
-            return f"{self.best_ratio:.4f}"
+            return f"{self.best_ratio:{'.4f' if self.best_ratio < 1e4 else '.3g'}}"
         if self.deviation is None:
             return ""
         return "exact" if self.deviation == 0 else f"{self.deviation:.1e}"
@@ -264,14 +266,22 @@ class Row(InNotebooks, Facts):
 
     @property
     def unknown_strength(self) -> bool:
-        """Whether nothing says how strong the guard of a conjecture is.
+        """Whether nothing says how strong the guard of a conjecture is."""
+        return bool(self.weakness)
+
+    @property
+    def weakness(self) -> str:
+        """Why nothing says how strong the guard of a conjecture is; empty if something does.
 
         A guard of known strength has a tight family or a best ratio, and a control that was caught.
         """
         if self.verdict != "guarded":
-            return False
+            return ""
+        if not (self.mutants.killed or self.needs):
+            number = self.mutants.total + len(self.unbroken)
+            return "none of its controls was caught" if number else "it has no control"
         measured = self.tight is not None or self.best_ratio is not None
-        return not (measured and (self.mutants.killed or self.needs))
+        return "" if measured else "it has no ratio and no tight family"
 
     @property
     def counts(self) -> Counts:

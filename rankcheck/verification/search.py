@@ -120,14 +120,16 @@ def sweep(
         tally.count(evaluation)
         assert evaluation.source is not None
         visited.add(evaluation.source.record)
-        undecided: Instance | None = None
+        found: Instance | None = None
         for part in evaluation.parts:
             violation = _judged(claim, family, part, tally)
+            found = found or violation
             if violation is not None and violation.proved:
-                return violation
-            undecided = undecided or violation
-        if undecided is not None and (undecided.conclusive or not proof):
-            return undecided
+                found = violation
+                break
+        if found is not None and (found.conclusive or not proof):
+            tally.unseen += evaluation.counts.total
+            return found
         for part in evaluation.parts:
             tally.add(part, family, scout=scout)
             tally.reach(claim, part, sizes=scout)
@@ -279,6 +281,7 @@ def draw(
             instance = Instance(claim, family, part.record)
             judgement = settled_in(tally, instance)
             event("judged", judgement.finding)
+            tally.unseen += 1
             if judgement.violation and (instance.conclusive or not proof):
                 violations.append(instance)
             return bool(violations)

@@ -117,7 +117,7 @@ class Search:
         """What the sweep and the draws saw of a relation, and the tight family."""
         tight, swept, drawn = (tally.relations.get(number) for tally in self.tallies)
         away = [one for one in (swept, drawn) if one is not None]
-        total = self.swept.counts.total + self.drawn.counts.total
+        total = sum(tally.counts.total - tally.unseen for tally in (self.swept, self.drawn))
         spreads = [one.spread for one in away if one.spread is not None]
         record = self.record(seen.label, number)
         # The sharpest instance is that of the tight family, or else of the sweep.

@@ -133,6 +133,7 @@ class Tally:
         differs: how floats differ at the first instance that balls decide and rounding does not
             explain; see `Instance.difference`.
         differing: on how many instances that were judged floats differ so.
+        unseen: instances whose relations were not added, because one of them ended the search.
         visited: of a sweep, the discrete shapes that it has visited.
         idle: of a claim, the parts of its sides that no instance needs.
     """
@@ -143,6 +144,7 @@ class Tally:
     raised: list[Raised] = field(default_factory=list)
     differs: str = ""
     differing: int = 0
+    unseen: int = 0
     visited: Visited = field(default_factory=Visited)
     idle: Idle | None = None
 

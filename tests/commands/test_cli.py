@@ -55,8 +55,8 @@ def test_verify_prints_a_line_a_claim_and_a_sum(mine, command):
     first, second, third, *_, last = out.strip().splitlines()
     assert re.fullmatch(r"\[1/3\] cited +t\.cited .*", first)
     assert re.fullmatch(
-        r"\[2/3\] holds +t\.doubled +\(identity, scope 3≤5, 24 drawn, 12320 swept, best exact, "
-        r"mutants 1/1, \d+\.\d s\)",
+        r"\[2/3\] holds +t\.doubled +\(identity, all 3 instances [^)]*, 24 drawn, 12320 swept, "
+        r"best exact, mutants 1/1, \d+\.\d s\)",
         second,
     )
     assert re.fullmatch(r"\[3/3\] guarded +t\.square .*", third)

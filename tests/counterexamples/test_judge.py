@@ -237,7 +237,12 @@ def test_what_depends_on_no_sign_is_refuted():
 
 UNDECIDED: list[tuple[Any, float, str]] = [
     (lambda x: leq(torch.special.i0(x), 0 * x), 1.0, "no ball form: .*i0"),
-    (lambda x: leq(1 / x, 0 * x), 0.0, "2048 bits"),
+    (lambda x: leq(1 / x, 0 * x), 0.0, "no value in balls; on the way is a quotient by 0"),
+    (lambda x: leq(torch.where(1 / x > 0, x, x + 1), 0 * x), 0.0, "way is a quotient by 0"),
+    (lambda x: leq((x - 2).sqrt(), 1), 1.0, "on the way is a root of a negative number"),
+    (lambda x: leq((x - 2).exp().log().log(), 1), 1.0, "is a logarithm of what may be 0"),
+    (lambda x: leq((x - 2) ** 0.5, 1), 1.0, "is a power of what may be negative"),
+    (lambda x: leq(1 / (x.exp() - x.exp()), 1), 1.0, "is a quotient by a ball that contains 0"),
     (lambda x: leq(torch.tensor(float(x)) + 1, x), 1.0, ""),
     (lambda x: leq(torch.linalg.inv(x.reshape(1, 1))[0, 0], x), 0.0, "fails on balls, with"),
 ]

@@ -27,6 +27,7 @@ from rankcheck.counterexamples.shrinking.violations import KEEP
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.drivers import ReplaySource
+from rankcheck.instances.matrices import matrices
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import operator_norm, schatten_power
@@ -332,6 +333,26 @@ def test_an_open_entry_is_shown_in_balls(declare, tmp_path):
     assert report.certificate is None
     assert "not certified: the balls of its sides do not decide it at 2048 bits" in report.message
     assert "in balls: lhs = 1 ± " in report.message
+
+
+def test_the_entry_that_fails_is_told(declare, tmp_path):
+    """Sides with several entries; the last row and the second column alone fail."""
+
+    def body(A):
+        return leq(A, torch.tensor([[9.0, 9.0], [9.0, 9.0], [9.0, 1.0]]))
+
+    claim = declare(body, matrices(rows=(3, 3), columns=(2, 2)))
+    record = read_choices(claim.instances, [3, 2, 0, [[2, 2], [2, 2], [2, 2]]])
+    instance = Instance(claim, claim.instances, record)
+    assert (instance.in_balls.entry, instance.in_balls.entries) == ((2, 1), 6)
+    report = report_violation(instance, tmp_path)
+    assert "by 1 at entry (2, 1) of 6, counted from 0" in report.message
+    assert (report.counterexample.entry, report.counterexample.entries) == ((2, 1), 6)
+    assert report.counterexample.sentence.endswith(" at entry (2, 1) of 6, counted from 0")
+    flat = declare(lambda A: leq(A[..., 1], A[..., 0] + 1e-300), claim.instances, no_ball="a test")
+    record = read_choices(flat.instances, [3, 2, 0, [[2, 2], [2, 3], [2, 2]]])
+    message = undecided_message(Instance(flat, flat.instances, record))
+    assert " at entry 1 of 3, counted from 0" in message.splitlines()[0]
 
 
 # From numbers given by hand.

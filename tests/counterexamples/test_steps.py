@@ -87,7 +87,7 @@ def test_the_kernel_of_one_unit():
     known = stored("bottleneck.ntk-derivative-as-printed")
     assert known["L"] == "1"
     assert known["J"] == known["ntk_mixed_derivative(net, x)"] == "[[1]]"
-    assert known["size"] == known["derivative"] == "1"
+    assert known["size"] == known["kernel_derivative"] == "1"
 
 
 def test_a_covariance_after_a_layer():

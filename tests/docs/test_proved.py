@@ -29,7 +29,7 @@ def summary(**fields):
     common = {
         "method": "algebra",
         "shapes": {"algebra": 2},
-        "at": "networks of depth 1 (drawn: 1, 2)",
+        "at": "networks of depth 1",
     }
     return Proved(**common | {"largest": "networks of depth 2", "open": 1, "mutants": 2} | fields)
 

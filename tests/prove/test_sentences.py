@@ -98,6 +98,6 @@ def test_equations(polynomial, said):
 def test_shapes():
     assert shape_text({"d": 3, "length of W": 2}) == "d = 3, W of length 2"
     assert shape_text({}) == "its only shape"
-    assert shape_text({}, (1, 2)) == "drawn: 1, 2"
+    assert shape_text({}, (1, 2)) == "integers of the generator: 1, 2"
     two = {"depth of f": 1, "width of f": 2, "depth of g": 3, "width of g": 1}
     assert shape_text(two) == "f of depth 1, width 2, g of depth 3, width 1"

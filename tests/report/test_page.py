@@ -18,7 +18,6 @@ from rankcheck.catalogue.selection import select
 from rankcheck.claims.counterexample import Counterexample, Step
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference
-from rankcheck.claims.sides import Side
 from rankcheck.hunt.result import Hunt
 from rankcheck.report import claim_page, ledger_page
 from rankcheck.verification.counts import Counts
@@ -104,14 +103,16 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
 
 
 def test_a_counterexample_shows_its_network_its_sides_and_the_steps_to_them(ledger):
-    """Formulas are typeset, code and values stand beside one another, text is escaped."""
+    """Code and values stand beside one another, and the entry is told; text is escaped."""
     found = Counterexample(
         "",
         "leq",
         "2",
         "1",
         "1",
-        (Side(r"2L", "2 * size"), Side(None, "derivative")),
+        ("2 * size", "derivative"),
+        (1,),
+        3,
         description="depth 1, slope 0, W_1 = [[3/2]], b_1 = [0], x = [2]",
         family="f()",
         bits=128,
@@ -127,7 +128,8 @@ def test_a_counterexample_shows_its_network_its_sides_and_the_steps_to_them(ledg
     assert "in norms(net, x) J = net.jacobian(x)" in said
     assert "Jf(x) = WL <b>" in said
     assert "f(J) ≈1.41421" in said
-    assert "the left side, 2 * size 2 2L" in said
+    assert "at entry 1 of 3, counted from 0: 2 * size = 2 should be" in said
+    assert "the left side, 2 * size 2 " in said
     assert "the right side, derivative 1" in said
 
 

@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,16 +25,17 @@ def test_a_paragraph_has_the_exact_instance_and_both_sides():
     assert rf"\texttt{{{name}}}" in text
     assert r"(Prop. 9/18 of A. Jacot, \emph{Bottleneck structure" in text
     assert r"$W_{1} = \begin{pmatrix}1\end{pmatrix}$" in text
-    assert r"  2L\,\|Jf(x)\|_{op}^{2 - 2/L} &= 2, \\" in text
-    assert r"  \|\partial^2_{xy} \Theta(x, x)\|_{op} &= 1," in text
+    assert r"\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge 2L\,\|Jf(x)\|_{op}^{2 - 2/L}" in text
+    assert r"Here $\mathrm{lhs}$ is \texttt{2 * jacobian\_power} and $\mathrm{rhs}$ is" in text
+    assert r"  \mathrm{lhs} &= 2, \\" in text
+    assert r"  \mathrm{rhs} &= 1," in text
     assert "the first is larger than the second, by at least $1$" in text
     assert "Both sides are exact." in text
     alone = paragraph(read(FORM.path(ENTRIES[name])))
     assert r"\mathrm{lhs} &= 2" in alone
-    without = paragraph(read(FORM.path(ENTRIES[name])), replace(ENTRIES[name], statement="None."))
-    assert (
-        r"$\mathrm{lhs}$ is \texttt{2 * size} and $\mathrm{rhs}$ is \texttt{derivative}" in without
-    )
+    labelled = "bottleneck.growing-norms-as-printed"
+    text = paragraph(read(FORM.path(ENTRIES[labelled])), ENTRIES[labelled])
+    assert r"Here, for ``the quotient'', $\mathrm{lhs}$ is" in text
 
 
 def test_equal_arrays_are_written_once():

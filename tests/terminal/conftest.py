@@ -18,7 +18,9 @@ def row():
             "title": "T",
             "kind": "construction",
             "verdict": "undecided",
-            "scope": Scope(8, 400, 99_999),
+            "scope": Scope(
+                8, 400, 99_999, counts=Counts(99_999), text="all 99 999 small instances"
+            ),
             "drawn": Counts(99_999),
             "swept": Counts(1_234_000),
             "tight_swept": Counts(567),

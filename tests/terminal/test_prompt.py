@@ -54,7 +54,9 @@ def test_a_claim_and_its_entry(claim):
 
 def test_a_row_is_what_verify_prints(row):
     first, second, *_ = few(row)
-    assert first.startswith("refuted    t.made-up  (conjecture, scope ")
+    assert first.startswith(
+        "refuted    t.made-up  (conjecture, all 81 instances of up to 5 entries "
+    )
     assert second == row.messages[0].splitlines()[0]
     assert str(row).splitlines()[1:] == row.messages[0].replace("$x$", "x").splitlines()
 
@@ -69,10 +71,11 @@ def test_a_counterexample_is_the_arguments_of_the_body(row, claim):
     assert bool(found.relation.violated())
     exact = found.exact
     assert str(balls(exact["net"](exact["x"])).sum(-1).describe()) == found.lhs
-    head, net, x, file = few(found)
+    head, net, x, claimed, file = few(found)
     assert head.startswith("counterexample to t.made-up: lhs ")
     assert net.startswith("  net: depth 1, slope 0, W_1 = [[")
     assert x.startswith("  x = [")
+    assert claimed.startswith("  claimed: A statement of the tests")
     assert file == f"  certificate: {row.certificate}"
     with pytest.raises(AttributeError, match="no 'y'; its arguments are net, x"):
         found.y  # noqa: B018

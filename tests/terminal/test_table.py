@@ -1,9 +1,12 @@
 """A ledger as text."""
 
+from dataclasses import replace
+
 import pytest
 
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.terminal import table
-from rankcheck.verification.ledger import RelationFacts, Scope
+from rankcheck.verification.ledger import Mutants, RelationFacts, Scope
 
 
 def test_counts_take_five_characters():
@@ -50,9 +53,36 @@ def test_the_best_ratio_or_the_deviation(row, relations, shown):
 def test_a_row_in_a_line(row):
     shown = table.sentence(row(id="t.a", kind="bound", verdict="holds", shapes=141))
     assert shown == (
-        "holds      t.a  (bound, scope 99999≤8, 99999 drawn, 1.23M swept at 141 shapes, "
-        "best 0.8765, mutants 12/12, 123.4 s)"
+        "holds      t.a  (bound, all 99 999 small instances, 99999 drawn, "
+        "1.23M swept at 141 shapes, best 0.8765, mutants 12/12, 123.4 s)"
     )
+
+
+def test_a_refuted_row_shows_its_refutation(row):
+    """Not what was seen before it: the largest ratio, and the share of what was looked at."""
+    found = Counterexample("", "leq", "5/2", "2", "1/2", description="", family="f()", bits=128)
+    refuted = row(verdict="refuted", kind="conjecture", counterexample=found)
+    assert (refuted.best_ratio, refuted.best) == (1.25, "1.2500")
+    assert replace(refuted, counterexample=replace(found, kind="eq")).best == ""
+    assert replace(refuted, counterexample=replace(found, rhs="-1")).best_ratio is None
+    assert found.sentence in table.facts(refuted)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"mutants": Mutants()}, "it has no control"),
+        ({"mutants": Mutants(0, 2)}, "none of its controls was caught"),
+        ({"mutants": Mutants(), "unbroken": ("x",)}, "none of its controls was caught"),
+        ({"relations": ()}, "it has no ratio and no tight family"),
+        ({}, ""),
+    ],
+)
+def test_a_guard_of_unknown_strength_says_why(row, values, why):
+    guarded = row(verdict="guarded", kind="conjecture", **values)
+    assert guarded.weakness == why
+    assert guarded.unknown_strength == bool(why)
+    assert ("strength unknown" in table.sentence(guarded)) == bool(why)
 
 
 def test_what_was_enumerated_is_a_fact_of_its_own(row):

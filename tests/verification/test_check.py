@@ -7,6 +7,7 @@ from rankcheck.claims.claim import Need
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.instances.matrices import matrices
 from rankcheck.instances.source import instances
+from rankcheck.linalg import frobenius_squared, nuclear_norm
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Profile, Settings
 
@@ -84,7 +85,7 @@ def test_a_nan_is_undecided(declare, verify):
     assert not row.expected
     assert row.certificate is None
     assert "is undecided: " in row.messages[0]
-    assert "do not decide it at 2048 bits" in row.messages[0]
+    assert "a side has no value in balls" in row.messages[0]
 
 
 def test_a_claim_whose_derived_mutant_survives_fails(declare, verify):
@@ -197,6 +198,22 @@ def test_a_row_tells_what_was_asserted_and_reached(declare, verify):
     assert {1, 2, 3} <= set(row.reached["columns"])
     assert len(row.reached["rank of A"]) >= 3
     assert sum(row.reached["columns"].values()) == row.swept.evaluated
+
+
+def test_what_ended_a_search_is_no_instance_that_was_not_asserted(declare, verify):
+    """Without where=, a relation is asserted on all that was looked at; a refuted row says more."""
+
+    def body(A):
+        return leq(nuclear_norm(A), 1.7 * frobenius_squared(A).sqrt())
+
+    family = matrices(rows=(3, 3), columns=(3, 3))
+    refuted = verify(declare(body, family, kind="conjecture"))
+    assert (refuted.verdict, refuted.relations) == ("refuted", ())
+    assert 1 < refuted.best_ratio == refuted.counterexample.ratio < 1.02
+    undecided = verify(declare(body, family, kind="conjecture", no_ball="for the test"))
+    assert undecided.verdict == "undecided"
+    assert {facts.asserted for facts in undecided.relations} <= {1.0}
+    assert undecided.swept.evaluated > 0
 
 
 def test_a_guard_that_nothing_measures_has_an_unknown_strength(declare, verify):

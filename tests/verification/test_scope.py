@@ -109,5 +109,9 @@ def test_the_ledger_says_what_was_enumerated(declare, verify):
     assert row.scope.text == "all 120 instances of up to 5 entries from {-1, 0, 1}"
     assert (row.scope.entries, row.scope.shapes, row.scope.complete) == (5, 4, True)
     assert Row.from_json(row.to_json()).scope == row.scope
-    assert table.scope(row) == "120≤5"
-    assert table.scope(replace(row, scope=None)) == table.scope(replace(row, scope=Scope())) == ""
+    place = list(table.HEADINGS).index("small")
+    assert table.cells(row)[place] == "120"
+    assert row.scope.text in table.sentence(row)
+    for none in (None, Scope()):
+        assert table.cells(replace(row, scope=none))[place] == ""
+        assert "instances of" not in table.sentence(replace(row, scope=none))
