@@ -59,6 +59,7 @@ class Part:
         valid: which of them satisfy the hypotheses, of shape `batch`.
         built: the instances, as the body received them.
         relations: what the body returned, over the batch axes.
+        satisfied: the indices of those that balls have decided to satisfy the claim.
     """
 
     record: Record
@@ -66,6 +67,7 @@ class Part:
     valid: torch.Tensor
     built: tuple[Any, ...]
     relations: tuple[Relation, ...]
+    satisfied: set[int] = field(default_factory=set)
 
     @cached_property
     def violated(self) -> tuple[torch.Tensor, ...]:

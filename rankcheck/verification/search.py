@@ -221,8 +221,11 @@ def violations(
 
     for index in indices():
         instance = Instance(claim, family, part.instance(index))
-        if settled_in(tally, instance).violation:
+        judgement = settled_in(tally, instance)
+        if judgement.violation:
             yield instance
+        elif judgement.finding == "satisfied":
+            part.satisfied.add(index)
 
 
 def settled_in(tally: Tally, instance: Instance) -> Judgement:

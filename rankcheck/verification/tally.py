@@ -11,6 +11,7 @@ import torch
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS, RelationKind
+from rankcheck.counterexamples.rounding import TOLERANCES
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, over_batch
 from rankcheck.verification.counts import Counts
@@ -74,6 +75,7 @@ class RelationTally:
     ) -> None:
         """Add the instances of a batch on which the relation is asserted."""
         counted = relation.asserted & _trailing(part.valid, relation.lhs)
+        counted &= ~self._far_off(relation, part, violated)
         if not bool(counted.any()):
             return
         self.asserted += int(counted.reshape(part.valid.numel(), -1).any(-1).sum())
@@ -91,6 +93,15 @@ class RelationTally:
             deviations = over_batch(away, part.batch, torch.amax)
             self.deviation = max(self.deviation or 0.0, float(deviations.max()))
             self._spread(deviations[deviations > -torch.inf])
+
+    def _far_off(self, relation: Relation, part: Part, violated: torch.Tensor) -> torch.Tensor:
+        """Entries that fail in floats, by more than rounding, of instances balls have not decided."""
+        if not bool(violated.any()):
+            return violated
+        far = violated & ~(relation.excess.detach() <= TOLERANCES * relation.tolerance.detach())
+        undecided = torch.ones_like(part.valid).reshape(-1)
+        undecided[list(part.satisfied)] = False
+        return far & _trailing(undecided.reshape(part.valid.shape), relation.lhs)
 
     def _add_bound(
         self,
