@@ -56,8 +56,7 @@ VERDICTS: Mapping[Verdict, Words] = {
         tone="bad",
     ),
     "undecided": Words(
-        "a violation is neither proved nor rounding, floats and balls disagree, or the "
-        "verification did not finish",
+        "a violation is neither proved nor excluded, or the verification did not finish",
         plural="undecided",
         tone="open",
         open=True,

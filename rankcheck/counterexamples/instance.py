@@ -137,21 +137,16 @@ class Instance(Readable):
                 return replace(decided, differs=_difference(entry, exact))
         return decided
 
-    @property
-    def difference(self) -> str:
-        """How floats differ from the balls that decide the instance, and from which operation on.
-
-        It is empty if rounding explains the violation in floats.
-        """
-        if not self.judgement.differs:
-            return ""
+    @cached_property
+    def parting(self) -> str:
+        """The operation at which floats and balls part, in brackets; empty if none has a name."""
         try:
             floats = self.family(ReplaySource(self.record))
             with balls.precision(self.in_balls.bits):
                 place = first_difference(self.claim, floats, self.exact)
         except Exception:  # a body that runs in its batch alone, or a generator that rejects
             place = ""
-        return self.judgement.differs.format(f" ({place})" if place else "")
+        return f" ({place})" if place else ""
 
     def _sides_in_balls(self, entries: list[Entry]) -> dict[int, tuple[BallArray, BallArray]]:
         """By relation, the two sides on balls at an entry, if it is asserted there.

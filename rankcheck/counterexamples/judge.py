@@ -70,7 +70,8 @@ class Judgement(Readable):
             that of the part that is nearest to holding.
         inexact: whether the reason names floats of the body that were computed.
         differs: of an instance that is satisfied or outside, how its sides in floats differ, if
-            rounding does not explain that; see `Instance.difference`.
+            rounding does not explain that; with braces
+            for `Instance.parting`.
         instance: the instance in exact numbers, as it was judged; None if it was not built.
         relations: what the body returned for it on balls; None if it did not.
     """

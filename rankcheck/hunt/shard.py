@@ -23,6 +23,9 @@ from rankcheck.verification.counts import Counts
 GRIDS = (1.0, 2.0**-6, 2.0**-16)
 KEEP = 0.75
 
+#: What is counted of instances that balls decide and floats are far from.
+DIFFERS = "floats differ by more than rounding, and balls decide"
+
 
 @dataclass(frozen=True)
 class Shard:
@@ -153,6 +156,8 @@ def _judge(arena: Arena) -> tuple[Finding | None, Counts]:
         if instance.in_balls.finding == "outside" and record is not offered:
             instance = Instance(arena.claim, arena.family, offered)  # rounded out of the family
         judgement = instance.judgement
+        if judgement.differs:
+            arena.troubles[f"{DIFFERS}{instance.parting}"] += 1
         if judgement.finding == "refuted":
             excess = float(judgement.relative_excess)
             return (

@@ -95,7 +95,7 @@ class RelationTally:
             self._spread(deviations[deviations > -torch.inf])
 
     def _far_off(self, relation: Relation, part: Part, violated: torch.Tensor) -> torch.Tensor:
-        """Entries that fail in floats, by more than rounding, of instances balls have not decided."""
+        """Entries that fail in floats by more than rounding, and are not decided by balls."""
         if not bool(violated.any()):
             return violated
         far = violated & ~(relation.excess.detach() <= TOLERANCES * relation.tolerance.detach())
@@ -142,7 +142,7 @@ class Tally:
         reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
         differs: how floats differ at the first instance that balls decide and rounding does not
-            explain; see `Instance.difference`.
+            explain; see `Judgement.differs`.
         differing: on how many instances that were judged floats differ so.
         unseen: instances whose relations were not added, because one of them ended the search.
         visited: of a sweep, the discrete shapes that it has visited.

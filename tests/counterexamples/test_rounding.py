@@ -110,7 +110,7 @@ def test_the_operation_is_named_at_which_floats_and_balls_part(declare, record):
     claim = declare(body, numbers())
     instance = Instance(claim, claim.instances, record(1.0))
     assert instance.judgement.finding == "satisfied"
-    assert instance.difference == (
+    assert instance.judgement.differs.format(instance.parting) == (
         "floats differ by 2 (other = inner(same)); in balls the relation holds"
     )
 
@@ -266,7 +266,7 @@ def test_a_rank_that_rounding_decides_differs(declare, record):
     claim, one = declare(body, numbers()), record(1.0)
     instance = Instance(claim, claim.instances, one)
     assert instance.judgement.finding == "satisfied"
-    assert "(product = log_pseudo_determinant(A @ A.mT))" in instance.difference
+    assert "(product = log_pseudo_determinant(A @ A.mT))" in instance.parting
 
 
 # What balls prove, and no search has found: an instance that was typed, or is in a certificate.
