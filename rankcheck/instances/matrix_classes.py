@@ -6,8 +6,8 @@ V diag(λ) Vᵀ with a frame V. A doubly stochastic matrix is a convex combinati
 (Birkhoff). So on balls A = Aᵀ, P² = P, QᵀQ = I and unit row sums hold as equalities of rationals;
 in floats symmetry is exact and the rest holds up to rounding.
 
-A quantity with a logarithmic scale is :math:`((1 + at)/(1 - at))^p` with t in [−1, 1]: rational in
-t, and its logarithm :math:`2p \operatorname{artanh}(at)` is almost linear.
+A quantity with a logarithmic scale is a piecewise linear function of t in [−1, 1] through numbers of
+one digit, or the inverse of one: simple for simple t, and its logarithm is almost linear.
 
 Every generator takes `size=(low, high)` and `count=`, the number of matrices of one size.
 """
@@ -18,6 +18,7 @@ import functools
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -47,6 +48,7 @@ from rankcheck.scalars import scalar
 
 #: The structures of a drawn matrix, the simplest first.
 SYMMETRIC = ("dense", "zero", "low rank", "two eigenvalues")
+DEFINITE = ("triangular", "eigenvalues")
 STOCHASTIC = ("permutations", "uniform")
 GRADED = ("entries", "rows", "columns", "rows and columns")
 
@@ -65,14 +67,22 @@ def repeat(count: int, draw: Callable[[], Any]) -> Any:
 def magnitudes(source: Source, *shape: int, ratio: float) -> Any:
     r"""Positive numbers in :math:`[r^{-1/2}, r^{1/2}]` for r = `ratio`, almost log-uniform.
 
-    They are ((1 + at)/(1 − at))^p for drawn t in [−1, 1], with (1 + a)/(1 − a) at most 4; a is a
-    dyadic number, rounded down, so that the quotient of two of them is at most r.
+    Short numbers for short t, which is drawn from [−1, 1]: between t = 0 and t = 1 they go from 1
+    to √r in straight pieces of equal length, through powers of a root of √r that are rounded to one
+    digit, and for −t they are the inverses. √r is rounded down, so that the quotient of two of them
+    is at most r.
     """
     t = source.tensor(*shape, low=-1.0, high=1.0)
-    power = max(1, math.ceil(math.log2(ratio) / 4))
-    step = ratio ** (1 / (2 * power))
-    a = scalar(Fraction(math.floor((step - 1) / (step + 1) * 2**20), 2**20), t)
-    return ((1 + a * t) / (1 - a * t)) ** power
+    places = 8 if ratio < 2 else 3 if ratio < 1e6 else 0
+    root = Fraction(math.isqrt(int(Fraction(str(ratio)) * 10 ** (2 * places))), 10**places)
+    pieces = 2 ** int(math.log2(max(1.0, math.log2(root))))
+    inner = [Fraction(f"{root ** (k / pieces):.0e}") for k in range(1, pieces)]
+    steps = [scalar(b - a, t) for a, b in pairwise([Fraction(1), *inner, root])]
+
+    def above(s: Any) -> Any:
+        return 1 + sum(step * (s - k).clamp(0, 1) for k, step in enumerate(steps))
+
+    return above(pieces * t) / above(-pieces * t)
 
 
 def frame(source: Source, n: int, k: int, reflections: int | None = None) -> Any:
@@ -89,18 +99,23 @@ def frame(source: Source, n: int, k: int, reflections: int | None = None) -> Any
     return columns
 
 
+def filled(entries: Any, n: int, k: int, diagonal: int) -> Any:
+    """The n × k matrix with these entries on and below a diagonal, row by row, and zeros above."""
+    zero = entries.new_zeros((*entries.shape[:-1], 1))
+    rows, columns = torch.tril_indices(n, k, diagonal)
+    place = torch.full((n, k), entries.shape[-1])
+    place[rows, columns] = torch.arange(entries.shape[-1])
+    lower = torch.cat((entries, zero), -1)[..., place.flatten()]
+    return lower.reshape((*entries.shape[:-1], n, k))
+
+
 def folded(entries: Any, n: int, sign: int = 1) -> Any:
     """The n × n matrix with these entries below the diagonal, and their `sign`-fold above it.
 
     A symmetric matrix (sign 1) has n(n + 1)/2 entries, a skew one (sign −1) has n(n − 1)/2.
     """
-    zero = entries.new_zeros((*entries.shape[:-1], 1))
-    rows, columns = torch.tril_indices(n, n, 0 if sign == 1 else -1)
-    place = torch.full((n, n), entries.shape[-1])
-    place[rows, columns] = torch.arange(entries.shape[-1])
-    lower = torch.cat((entries, zero), -1)[..., place.flatten()]
-    lower = lower.reshape((*entries.shape[:-1], n, n))
-    return lower.tril() + sign * lower.tril(-1).mT
+    lower = filled(entries, n, n, 0 if sign == 1 else -1)
+    return lower + sign * lower.tril(-1).mT
 
 
 def even(A: Any) -> Any:
@@ -136,6 +151,24 @@ def spectrum(source: Source, n: int, condition: float) -> Any:
         return values
     equal = source.integer(1, n)
     return torch.where(torch.arange(n, device=values.device) < equal, values[..., :1], values)
+
+
+def definite(source: Source, n: int, k: int, condition: float) -> Any:
+    """A positive semidefinite n × n matrix of rank k: LDLᵀ, or V diag(λ) Vᵀ with a frame V.
+
+    Its positive eigenvalues lie in [κ^−½, κ^½] for κ = `condition`. In LDLᵀ, of short numbers, L is
+    the identity where the trace and the determinant of D do not show that.
+    """
+    if source.choice(DEFINITE) == "eigenvalues":
+        return _spread(frame(source, n, k), spectrum(source, k, condition))
+    below = source.tensor(n * k - k * (k + 1) // 2, low=-2.0, high=2.0)
+    D = magnitudes(source, k, ratio=(math.floor(4 * condition**0.25) / 4) ** 2)
+    L, one = filled(below, n, k, -1), linalg.eye(n, like=D)[:, :k]
+    trace = (D * (L * L).sum(-2)).sum(-1) + D.sum(-1)
+    # The least eigenvalue is the determinant, which is at least det D, by the product of the others.
+    root, others = condition**0.5, max(k - 1, 0)
+    good = (trace <= root) & (trace**others <= root * D.prod(-1) * max(others, 1) ** others)
+    return _spread(one + torch.where(good[..., None, None], L, 0 * L), D)
 
 
 def permutation(n: int, index: int) -> list[int]:
@@ -191,11 +224,12 @@ def positive_definite_matrices(
 ) -> Any:
     r"""Positive definite matrices, condition number at most `condition`.
 
-    V diag(λ) Vᵀ with λ almost log-uniform in :math:`[\kappa^{-1/2}, \kappa^{1/2}]`, some of them
-    equal. Every symmetric matrix with its spectrum there is of this form.
+    LDLᵀ with L of short numbers, or V diag(λ) Vᵀ with λ almost log-uniform in
+    :math:`[\kappa^{-1/2}, \kappa^{1/2}]`, some of them equal. Every symmetric matrix with its
+    spectrum there is of the second form, and those of the first have it there.
     """
     n = source.integer(*size)
-    return repeat(count, lambda: _spread(frame(source, n, n), spectrum(source, n, condition)))
+    return repeat(count, lambda: definite(source, n, n, condition))
 
 
 @validated
@@ -228,8 +262,7 @@ def positive_semidefinite_matrices(
     n = source.integer(max(size[0], rank or 0), size[1])
 
     def draw() -> Any:
-        k = source.integer(0, n) if rank is None else rank
-        return _spread(frame(source, n, k), spectrum(source, k, condition))
+        return definite(source, n, source.integer(0, n) if rank is None else rank, condition)
 
     return repeat(count, draw)
 
