@@ -3,7 +3,8 @@
 This works without knowing what the integers mean. The generator runs again with a lower integer and
 is handed the recorded tensors in their order, each cropped (or padded with zeros) to the shape that
 it draws now. If it draws fewer integers or tensors than were recorded, as when a layer is dropped,
-the superfluous ones are dropped as one run; every possible run is tried.
+the superfluous ones are dropped as one run; every possible run is tried. Where a generator says how
+(`made_again`), a part of the instance is made by the choices of a simpler structure.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class CropSource(Source):
         self._integers = list(edit.integers)
         self._tensors = list(edit.tensors)
         self._keep = edit.keep
+        self.parts = []
 
     @property
     def left(self) -> tuple[int, int]:
@@ -116,6 +118,8 @@ def crop(
     """Lower the integers of a record as long as it stays interesting."""
     cropper = _Cropper(family, interesting, until)
     current = cropper.first(record, _capped(record)) or record
+    while (simpler := cropper.first(current, cropper.made_again(current))) is not None:
+        current = simpler
     place = 0
     while place < len(current.integers) and monotonic() < until:
         lower = cropper.first(current, cropper.lowered(current, place))
@@ -156,6 +160,19 @@ class _Cropper:
             # A generator may fail on an edit; the counterexample at hand must not be lost then.
             return None
         return source
+
+    def made_again(self, record: Record) -> Iterator[Edit]:
+        """Edits that make one part of the instance by other choices."""
+        source = self.run(Edit.of(record))
+        for own, again in (source and source.parts) or ():
+            mine: list[int | torch.Tensor] = [
+                choice.value if isinstance(choice, Integer) else choice.values
+                for choice in record.choices
+            ]
+            mine[own] = again()
+            tensors = tuple(value for value in mine if not isinstance(value, int))
+            if all(bool(tensor.isfinite().all()) for tensor in tensors):
+                yield Edit(tuple(value for value in mine if isinstance(value, int)), tensors)
 
     def lowered(self, record: Record, place: int) -> Iterator[Edit]:
         """Edits that lower one integer, the lowest value first, and drop what it makes needless."""
