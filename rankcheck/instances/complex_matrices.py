@@ -68,7 +68,7 @@ def unitary(source: Source, n: int) -> tuple[Any, Any]:
     return U
 
 
-@made_again(lambda A, *_: [0, on_and_below(A[0]), on_and_below(A[1], -1)])
+@made_again(lambda A, *_, **__: [0, on_and_below(A[0]), on_and_below(A[1], -1)])
 def hermitian(source: Source, n: int, bound: float = 8.0) -> tuple[Any, Any]:
     """A Hermitian n × n matrix as a pair: dense, real, of low rank, or svv* + tI."""
     structure = source.choice(HERMITIAN)

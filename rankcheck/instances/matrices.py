@@ -90,7 +90,7 @@ def balanced_factors(
     return [out @ T @ into.mT for into, out in pairwise(rotations)]
 
 
-@made_again(lambda A, *_: [0, A])
+@made_again(lambda A, *_, **__: [0, A])
 def matrix(source: Source, m: int, n: int, bound: float = 8.0) -> Any:
     """An m × n matrix: dense, zero, of low rank, or with repeated singular values.
 

@@ -73,17 +73,14 @@ def _knots(ratio: float) -> list[Fraction]:
     short = Context(prec=2 if ratio >= 2 else 9, rounding=ROUND_FLOOR)
     root = Fraction(short.create_decimal(Decimal(str(ratio)).sqrt()))
     pieces = 2 ** int(math.log2(max(1.0, math.log2(root))))
-    inner = [Fraction(f"{root ** (k / pieces):.0e}") for k in range(1, pieces)]
-    return [Fraction(1), *inner, root]
+    return [*(Fraction(f"{root ** (k / pieces):.0e}") for k in range(pieces)), root]
 
 
 def magnitudes(source: Source, *shape: int, ratio: float) -> Any:
     r"""Positive numbers in :math:`[r^{-1/2}, r^{1/2}]` for r = `ratio`, almost log-uniform.
 
-    Short numbers for short t, which is drawn from [−1, 1]: between t = 0 and t = 1 they go from 1
-    to √r in straight pieces of equal length, through powers of a root of √r that are rounded to one
-    digit, and for −t they are the inverses. √r is rounded down to two digits, so that the quotient
-    of two of them is at most r.
+    For t from 0 to 1 they go from 1 to √r, rounded down to two digits, in straight pieces of equal
+    length, through numbers of one digit; for −t they are the inverses.
     """
     t = source.tensor(*shape, low=-1.0, high=1.0)
     knots = _knots(ratio)
@@ -140,11 +137,11 @@ def _spread(V: Any, values: Any) -> Any:
 
 def on_and_below(A: torch.Tensor, diagonal: int = 0) -> torch.Tensor:
     """What `filled` fills in."""
-    rows, columns = torch.tril_indices(*A.shape, diagonal)
+    rows, columns = torch.tril_indices(A.shape[0], A.shape[1], diagonal)
     return A[rows, columns]
 
 
-@made_again(lambda A, *_: [0, on_and_below(A)])
+@made_again(lambda A, *_, **__: [0, on_and_below(A)])
 def symmetric(source: Source, n: int, bound: float = 8.0) -> Any:
     """A symmetric n × n matrix: dense, zero, of low rank, or with two eigenvalues."""
     structure = source.choice(SYMMETRIC)
@@ -171,7 +168,7 @@ def spectrum(source: Source, n: int, condition: float) -> Any:
 
 
 def _ratio(condition: float) -> float:
-    """That of the entries of D, the square of a short number."""
+    """Of the entries of D: the square of a short number."""
     return (math.floor(4 * condition**0.25) / 4) ** 2
 
 
@@ -182,7 +179,7 @@ def _triangular(A: torch.Tensor, n: int, k: int, condition: float) -> list[int |
         D[j], L[:, j] = A[j, j], A[:, j] / A[j, j]
         A = A - D[j] * L[:, j].outer(L[:, j])
     knots = [float(knot) for knot in _knots(_ratio(condition))]
-    D = D / (D / knots[-1]).clamp(min=1).amax()
+    D = D / max([1.0, *(D / knots[-1]).tolist()])
     above = np.interp(D.clamp(min=1 / D), knots, np.linspace(0, 1, len(knots)))
     return [0, on_and_below(L, -1), torch.where(D < 1, -1, 1) * torch.from_numpy(above)]
 

@@ -209,13 +209,11 @@ def seed_of(*key: object) -> int:
 def made_again(
     choices: Callable[..., list[int | torch.Tensor]],
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Say by which choices of its first structure a part of an instance is made.
-
-    It decorates a function of a source. Counterexamples of any structure are shrunk by it.
+    """Say by which choices of its first structure a part of an instance is made: for shrinking.
 
     Args:
-        choices: of what the function returned, and of its positional arguments but the source. What
-            they make may differ by rounding, or where a number is out of its range.
+        choices: of what the function returned, and of its arguments but the source. What they make
+            may differ by rounding, or where a number is out of its range.
     """
 
     def mark(make: Callable[..., T]) -> Callable[..., T]:
@@ -224,8 +222,8 @@ def made_again(
             first = len(source._choices)
             made = make(source, *args, **options)
             if source.parts is not None:
-                own = slice(first, len(source._choices))
-                source.parts.append((own, functools.partial(choices, made, *args)))
+                again = functools.partial(choices, made, *args, **options)
+                source.parts.append((slice(first, len(source._choices)), again))
             return made
 
         return making

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from rankcheck.counterexamples.shrinking.entries import BITS, rounded
 from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.source import Instances, Rejected, Source
 
@@ -118,7 +119,7 @@ def crop(
     """Lower the integers of a record as long as it stays interesting."""
     cropper = _Cropper(family, interesting, until)
     current = cropper.first(record, _capped(record)) or record
-    while (simpler := cropper.first(current, cropper.made_again(current))) is not None:
+    while (simpler := cropper.first(current, cropper.made_again(current), 2)) is not None:
         current = simpler
     place = 0
     while place < len(current.integers) and monotonic() < until:
@@ -136,14 +137,14 @@ class _Cropper:
     interesting: Callable[[Record], bool]
     until: float
 
-    def first(self, record: Record, edits: Iterable[Edit]) -> Record | None:
-        """The first edit that makes the record smaller and stays interesting."""
+    def first(self, record: Record, edits: Iterable[Edit], part: int = 0) -> Record | None:
+        """The first edit that stays interesting, smaller in this and the later parts of `size`."""
         seen = {_key(record)}
         for edit in edits:
             if monotonic() >= self.until:
                 return None
             cropped = self.run(edit)
-            if cropped is None or size(cropped.record) >= size(record):
+            if cropped is None or size(cropped.record)[part:] >= size(record)[part:]:
                 continue
             key = _key(cropped.record)
             if key not in seen and self.interesting(cropped.record):
@@ -162,17 +163,19 @@ class _Cropper:
         return source
 
     def made_again(self, record: Record) -> Iterator[Edit]:
-        """Edits that make one part of the instance by other choices."""
+        """Edits that make one part of the instance nearly, by other choices of few bits."""
         source = self.run(Edit.of(record))
         for own, again in (source and source.parts) or ():
             mine: list[int | torch.Tensor] = [
                 choice.value if isinstance(choice, Integer) else choice.values
                 for choice in record.choices
             ]
-            mine[own] = again()
-            tensors = tuple(value for value in mine if not isinstance(value, int))
-            if all(bool(tensor.isfinite().all()) for tensor in tensors):
-                yield Edit(tuple(value for value in mine if isinstance(value, int)), tensors)
+            others = again()
+            for bits in BITS[:6]:
+                mine[own] = [one if isinstance(one, int) else rounded(one, bits) for one in others]
+                tensors = tuple(one for one in mine if not isinstance(one, int))
+                if all(bool(tensor.isfinite().all()) for tensor in tensors):
+                    yield Edit(tuple(one for one in mine if isinstance(one, int)), tensors)
 
     def lowered(self, record: Record, place: int) -> Iterator[Edit]:
         """Edits that lower one integer, the lowest value first, and drop what it makes needless."""
