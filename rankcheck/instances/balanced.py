@@ -125,8 +125,10 @@ def balanced_network(
         if len(weights) == layers:
             biases.append(source.tensor(n, low=-2.0, high=2.0))
             break
-        # s is proportional to the mean ρ of the layer before; otherwise ρ would grow like a square.
-        s = source.tensor(n, low=0.5, high=2.0) * rho.sum(-1, keepdim=True) / m
+        # s is proportional to ρ of the layer before; otherwise ρ would grow like a square.
+        near = w.abs().sum(-1)
+        near = torch.where(near == 0, rho.sum(-1, keepdim=True) / m, near)
+        s = source.tensor(n, low=0.5, high=2.0) * near
         q = (w * w).sum(-1)
         before = alpha @ w.mT
         for factor in (2.0,) if points is None else (2.0, 1.5, 1.25, 1.125):

@@ -16,6 +16,7 @@ from rankcheck.instances.matrix_classes import (
     even,
     folded,
     frame,
+    on_and_below,
     repeat,
     symmetric,
 )
@@ -23,7 +24,7 @@ from rankcheck.instances.matrix_promises import PAIRS, SIZE, each_pair
 from rankcheck.instances.networks import Range
 from rankcheck.instances.options import validated
 from rankcheck.instances.promises import is_identity, promises, same
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances.source import Source, instances, made_again
 
 #: The structures of a drawn matrix, the simplest first.
 HERMITIAN = ("dense", "real", "low rank", "rank one and a shift")
@@ -67,6 +68,7 @@ def unitary(source: Source, n: int) -> tuple[Any, Any]:
     return U
 
 
+@made_again(lambda A, *_, **__: [0, on_and_below(A[0]), on_and_below(A[1], -1)])
 def hermitian(source: Source, n: int, bound: float = 8.0) -> tuple[Any, Any]:
     """A Hermitian n × n matrix as a pair: dense, real, of low rank, or svv* + tI."""
     structure = source.choice(HERMITIAN)

@@ -15,7 +15,7 @@ import torch
 
 from rankcheck import linalg
 from rankcheck.instances.promises import Promise, inside, promises, same
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances.source import Source, instances, made_again
 
 #: The structures of a drawn matrix, the simplest first.
 STRUCTURES = ("dense", "zero", "low rank", "repeated singular values")
@@ -90,6 +90,7 @@ def balanced_factors(
     return [out @ T @ into.mT for into, out in pairwise(rotations)]
 
 
+@made_again(lambda A, *_, **__: [0, A])
 def matrix(source: Source, m: int, n: int, bound: float = 8.0) -> Any:
     """An m × n matrix: dense, zero, of low rank, or with repeated singular values.
 

@@ -2,12 +2,12 @@ r"""Classes of matrices: definite, orthogonal, stochastic; each exact on balls b
 
 Symmetric matrices are filled from their lower triangle. Orthogonal matrices, frames and
 projections are made of reflections I − 2vvᵀ/vᵀv, which are rational in v; definite matrices are
-V diag(λ) Vᵀ with a frame V. A doubly stochastic matrix is a convex combination of permutations
-(Birkhoff). So on balls A = Aᵀ, P² = P, QᵀQ = I and unit row sums hold as equalities of rationals;
-in floats symmetry is exact and the rest holds up to rounding.
+V diag(λ) Vᵀ with a frame V, or LDLᵀ. A doubly stochastic matrix is a convex combination of
+permutations (Birkhoff). So on balls A = Aᵀ, P² = P, QᵀQ = I and unit row sums hold as equalities of
+rationals; in floats symmetry is exact and the rest holds up to rounding.
 
-A quantity with a logarithmic scale is :math:`((1 + at)/(1 - at))^p` with t in [−1, 1]: rational in
-t, and its logarithm :math:`2p \operatorname{artanh}(at)` is almost linear.
+A quantity with a logarithmic scale is piecewise linear in t ∈ [−1, 1] through numbers of one digit,
+or the inverse: short for short t, and its logarithm is almost linear.
 
 Every generator takes `size=(low, high)` and `count=`, the number of matrices of one size.
 """
@@ -17,9 +17,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import torch
 
 from rankcheck import linalg
@@ -42,11 +45,14 @@ from rankcheck.instances.promises import (
     promises,
     same,
 )
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances.source import Source, instances, made_again
 from rankcheck.scalars import scalar
 
 #: The structures of a drawn matrix, the simplest first.
 SYMMETRIC = ("dense", "zero", "low rank", "two eigenvalues")
+DEFINITE = ("triangular", "eigenvalues")
+#: The least bound of the condition number for which LDLᵀ is mostly not diagonal.
+LEAST = 100.0
 STOCHASTIC = ("permutations", "uniform")
 GRADED = ("entries", "rows", "columns", "rows and columns")
 
@@ -62,17 +68,28 @@ def repeat(count: int, draw: Callable[[], Any]) -> Any:
     return drawn[0] if count == 1 else tuple(drawn)
 
 
+def _knots(ratio: float) -> list[Fraction]:
+    """The magnitudes at equal steps of t, from 1 to the root of the ratio, of two digits."""
+    short = Context(prec=2 if ratio >= 2 else 9, rounding=ROUND_FLOOR)
+    root = Fraction(short.create_decimal(Decimal(str(ratio)).sqrt()))
+    pieces = 2 ** int(math.log2(max(1.0, math.log2(root))))
+    return [*(Fraction(f"{root ** (k / pieces):.0e}") for k in range(pieces)), root]
+
+
 def magnitudes(source: Source, *shape: int, ratio: float) -> Any:
     r"""Positive numbers in :math:`[r^{-1/2}, r^{1/2}]` for r = `ratio`, almost log-uniform.
 
-    They are ((1 + at)/(1 − at))^p for drawn t in [−1, 1], with (1 + a)/(1 − a) at most 4; a is a
-    dyadic number, rounded down, so that the quotient of two of them is at most r.
+    For t from 0 to 1 they go from 1 to √r, rounded down to two digits, in straight pieces of equal
+    length, through numbers of one digit; for −t they are the inverses.
     """
     t = source.tensor(*shape, low=-1.0, high=1.0)
-    power = max(1, math.ceil(math.log2(ratio) / 4))
-    step = ratio ** (1 / (2 * power))
-    a = scalar(Fraction(math.floor((step - 1) / (step + 1) * 2**20), 2**20), t)
-    return ((1 + a * t) / (1 - a * t)) ** power
+    knots = _knots(ratio)
+    pieces, steps = len(knots) - 1, [scalar(b - a, t) for a, b in pairwise(knots)]
+
+    def above(s: Any) -> Any:
+        return 1 + sum(step * (s - k).clamp(0, 1) for k, step in enumerate(steps))
+
+    return above(pieces * t) / above(-pieces * t)
 
 
 def frame(source: Source, n: int, k: int, reflections: int | None = None) -> Any:
@@ -89,18 +106,23 @@ def frame(source: Source, n: int, k: int, reflections: int | None = None) -> Any
     return columns
 
 
+def filled(entries: Any, n: int, k: int, diagonal: int) -> Any:
+    """The n × k matrix with these entries on and below a diagonal, row by row, and zeros above."""
+    zero = entries.new_zeros((*entries.shape[:-1], 1))
+    rows, columns = torch.tril_indices(n, k, diagonal)
+    place = torch.full((n, k), entries.shape[-1])
+    place[rows, columns] = torch.arange(entries.shape[-1])
+    lower = torch.cat((entries, zero), -1)[..., place.flatten()]
+    return lower.reshape((*entries.shape[:-1], n, k))
+
+
 def folded(entries: Any, n: int, sign: int = 1) -> Any:
     """The n × n matrix with these entries below the diagonal, and their `sign`-fold above it.
 
     A symmetric matrix (sign 1) has n(n + 1)/2 entries, a skew one (sign −1) has n(n − 1)/2.
     """
-    zero = entries.new_zeros((*entries.shape[:-1], 1))
-    rows, columns = torch.tril_indices(n, n, 0 if sign == 1 else -1)
-    place = torch.full((n, n), entries.shape[-1])
-    place[rows, columns] = torch.arange(entries.shape[-1])
-    lower = torch.cat((entries, zero), -1)[..., place.flatten()]
-    lower = lower.reshape((*entries.shape[:-1], n, n))
-    return lower.tril() + sign * lower.tril(-1).mT
+    lower = filled(entries, n, n, 0 if sign == 1 else -1)
+    return lower + sign * lower.tril(-1).mT
 
 
 def even(A: Any) -> Any:
@@ -113,6 +135,13 @@ def _spread(V: Any, values: Any) -> Any:
     return even((V * values.unsqueeze(-2)) @ V.mT)
 
 
+def on_and_below(A: torch.Tensor, diagonal: int = 0) -> torch.Tensor:
+    """What `filled` fills in."""
+    rows, columns = torch.tril_indices(A.shape[0], A.shape[1], diagonal)
+    return A[rows, columns]
+
+
+@made_again(lambda A, *_, **__: [0, on_and_below(A)])
 def symmetric(source: Source, n: int, bound: float = 8.0) -> Any:
     """A symmetric n × n matrix: dense, zero, of low rank, or with two eigenvalues."""
     structure = source.choice(SYMMETRIC)
@@ -136,6 +165,43 @@ def spectrum(source: Source, n: int, condition: float) -> Any:
         return values
     equal = source.integer(1, n)
     return torch.where(torch.arange(n, device=values.device) < equal, values[..., :1], values)
+
+
+def _ratio(condition: float) -> float:
+    """Of the entries of D: the square of a short number."""
+    return (math.floor(4 * condition**0.25) / 4) ** 2
+
+
+def _triangular(A: torch.Tensor, n: int, k: int, condition: float) -> list[int | torch.Tensor]:
+    """The choices that make A = LDLᵀ, by elimination, or a multiple of A, if D is too large."""
+    L, D = A.new_zeros(n, k), A.new_zeros(k)
+    for j in range(k):
+        D[j], L[:, j] = A[j, j], A[:, j] / A[j, j]
+        A = A - D[j] * L[:, j].outer(L[:, j])
+    knots = [float(knot) for knot in _knots(_ratio(condition))]
+    D = D / max([1.0, *(D / knots[-1]).tolist()])
+    above = np.interp(D.clamp(min=1 / D), knots, np.linspace(0, 1, len(knots)))
+    return [0, on_and_below(L, -1), torch.where(D < 1, -1, 1) * torch.from_numpy(above)]
+
+
+@made_again(_triangular)
+def definite(source: Source, n: int, k: int, condition: float) -> Any:
+    """A positive semidefinite n × n matrix of rank k, its positive eigenvalues in [κ^−½, κ^½].
+
+    V diag(λ) Vᵀ with a frame V, or LDLᵀ of short numbers, if κ = `condition` is at least `LEAST`. L
+    is the identity where the traces of the matrix and of an inverse do not bound the spectrum.
+    """
+    if condition < LEAST or source.choice(DEFINITE) == "eigenvalues":
+        return _spread(frame(source, n, k), spectrum(source, k, condition))
+    below = source.tensor(n * k - k * (k + 1) // 2, low=-2.0, high=2.0)
+    D = magnitudes(source, k, ratio=_ratio(condition))
+    N, one = filled(below, n, k, -1), linalg.eye(n, like=D)[:, :k]
+    inverse = one[:k]  # of the first k rows of L
+    for _ in range(1, k):
+        inverse = one[:k] - N[..., :k, :] @ inverse
+    trace = (D * (1 + (N * N).sum(-2))).sum(-1)
+    good = (trace <= condition**0.5) & (((inverse**2).sum(-1) / D).sum(-1) <= condition**0.5)
+    return _spread(one + torch.where(good[..., None, None], N, 0 * N), D)
 
 
 def permutation(n: int, index: int) -> list[int]:
@@ -192,10 +258,11 @@ def positive_definite_matrices(
     r"""Positive definite matrices, condition number at most `condition`.
 
     V diag(λ) Vᵀ with λ almost log-uniform in :math:`[\kappa^{-1/2}, \kappa^{1/2}]`, some of them
-    equal. Every symmetric matrix with its spectrum there is of this form.
+    equal, or LDLᵀ of short numbers, if the condition may be 100. Every symmetric matrix with its
+    spectrum there is of the first form, and those of the second have it there.
     """
     n = source.integer(*size)
-    return repeat(count, lambda: _spread(frame(source, n, n), spectrum(source, n, condition)))
+    return repeat(count, lambda: definite(source, n, n, condition))
 
 
 @validated
@@ -228,8 +295,7 @@ def positive_semidefinite_matrices(
     n = source.integer(max(size[0], rank or 0), size[1])
 
     def draw() -> Any:
-        k = source.integer(0, n) if rank is None else rank
-        return _spread(frame(source, n, k), spectrum(source, k, condition))
+        return definite(source, n, source.integer(0, n) if rank is None else rank, condition)
 
     return repeat(count, draw)
 

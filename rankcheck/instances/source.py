@@ -17,6 +17,7 @@ same instance with any other.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import math
@@ -56,6 +57,8 @@ class Source(ABC):
         self.valid = torch.ones(batch, dtype=torch.bool)
         self.reasons: dict[str, int] = {}
         self._choices: list[Integer | Entries] = []
+        #: The places of the choices of each part, and its `made_again`; None if nobody asks.
+        self.parts: list[tuple[slice, Callable[[], list[int | torch.Tensor]]]] | None = None
         #: The weights of the integer that is being drawn; None if all values are as likely.
         self._weights: Sequence[float] | None = None
 
@@ -201,6 +204,31 @@ def seed_of(*key: object) -> int:
     """
     digest = hashlib.sha256("\x1f".join(map(str, key)).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
+
+
+def made_again(
+    choices: Callable[..., list[int | torch.Tensor]],
+) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Say by which choices of its first structure a part of an instance is made: for shrinking.
+
+    Args:
+        choices: of what the function returned, and of its arguments but the source. What they make
+            may differ by rounding, or where a number is out of its range.
+    """
+
+    def mark(make: Callable[..., T]) -> Callable[..., T]:
+        @functools.wraps(make)
+        def making(source: Source, *args: Any, **options: Any) -> T:
+            first = len(source._choices)
+            made = make(source, *args, **options)
+            if source.parts is not None:
+                again = functools.partial(choices, made, *args, **options)
+                source.parts.append((slice(first, len(source._choices)), again))
+            return made
+
+        return making
+
+    return mark
 
 
 @dataclass(frozen=True)

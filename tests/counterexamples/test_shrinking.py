@@ -22,9 +22,11 @@ from rankcheck.counterexamples.shrinking.handover import (
     shrink_with_hypothesis,
 )
 from rankcheck.instances.choices import read_choices
+from rankcheck.instances.complex_matrices import hermitian_matrices
 from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.factorisations import factorised_functions
 from rankcheck.instances.matrices import matrices, orthogonal_blocks
+from rankcheck.instances.matrix_classes import positive_definite_matrices, symmetric_matrices
 from rankcheck.instances.networks import (
     balanced_linear_networks,
     networks_at_points,
@@ -348,6 +350,39 @@ def test_the_result_is_interesting_and_no_larger(seed):
     assert heavy(found.record)
     assert complexity(found.record) <= complexity(record)
     assert found.left_out is None
+
+
+@pytest.mark.parametrize(
+    ("family", "drawn"),
+    [
+        (
+            symmetric_matrices(size=(3, 3)),
+            [3, 3, 1, [[1, 1.5, -1]], [[[2.5]], [[-6.25]]]],
+        ),
+        (
+            positive_definite_matrices(size=(3, 3), condition=1e6),
+            [3, 1, [[1, 1.5, -1], [0, 1, 2], [1, 0, 0]], [0.75, -0.25, 0.125], 1],
+        ),
+        (hermitian_matrices(size=(2, 2)), [2, 3, [[[1.5], [1]], [[0.5], [-1]]], [[7]], [[1]]]),
+    ],
+    ids=str,
+)
+def test_an_object_is_shrunk_in_its_simplest_structure(family, drawn):
+    """Whatever structure it was found in: with the choices of the simplest that make the object."""
+    record = read_choices(family, drawn)
+    least = [0.4 * part for part in build(family, record)]
+
+    def as_large(candidate):
+        found = build(family, candidate)
+        return all(
+            a.shape == b.shape and bool((a.abs() >= b.abs()).all() & (a * b >= 0).all())
+            for a, b in zip(found, least, strict=True)
+        )
+
+    small = shrink_record(family, record, as_large).record
+    assert as_large(small)
+    assert record.integers[1] > 0
+    assert small.integers[1] == 0
 
 
 @pytest.mark.parametrize("screen", [lambda r: bool(r.tensors[0].any()), lambda r: False])

