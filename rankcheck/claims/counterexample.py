@@ -52,10 +52,11 @@ class Sides:
     def ratio(self) -> float | None:
         """lhs / rhs of a bound with positive sides; None without one, or beyond floats."""
         lhs, rhs = _value(self.lhs), _value(self.rhs)
-        numbers = isinstance(lhs, Decimal) and isinstance(rhs, Decimal)
-        if self.kind == "eq" or not numbers or not (lhs.is_finite() and rhs.is_finite()):
+        if self.kind == "eq" or isinstance(lhs, str) or isinstance(rhs, str):
             return None
-        ratio = float(_WIDE.divide(lhs, rhs)) if lhs > 0 and rhs > 0 else math.inf
+        if not (lhs.is_finite() and rhs.is_finite() and lhs > 0 and rhs > 0):
+            return None
+        ratio = float(_WIDE.divide(lhs, rhs))
         return ratio if ratio < math.inf else None
 
     @property

@@ -76,22 +76,18 @@ def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
     What they are assigned depends on such names and on arguments only, so it can be written in
     their place. An entry that is written, and a method such as `add_`, is an assignment, too.
     """
-    changed = [
-        node.value if isinstance(node, ast.Subscript) else node.func.value
-        for node in ast.walk(tree)
-        if (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
-        or (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr.endswith("_")
-        )
-    ]
     stored = [
         getattr(node, "arg", None) or getattr(node, "id", "")
         for node in ast.walk(tree)
         if isinstance(node, ast.arg)
         or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    ] + [node.id for node in changed if isinstance(node, ast.Name)]
+    ]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(name), ctx=ast.Store()):
+                stored.append(name)
+            case ast.Call(func=ast.Attribute(ast.Name(name), way)) if way.endswith("_"):
+                stored.append(name)
     pairs: list[tuple[ast.expr, ast.expr]] = []
     for statement in tree.body:
         match statement:
