@@ -77,6 +77,12 @@ def _loaded(entry: Entry) -> Claim | BrokenClaim:
     claim: Claim | None = registry.declared().get(entry.id)
     if claim is None or claim.file.resolve() != entry.file:
         raise LoadError(f"{entry.place}: {entry.id} is not declared when the file is imported")
+    from rankcheck.claims.variants import parametrized  # torch
+
+    try:
+        parametrized(claim)
+    except InputError as error:
+        return BrokenClaim(entry, f"{entry.place}: {error}")
     return claim
 
 

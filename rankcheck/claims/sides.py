@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rankcheck.claims.formula import Formula, parsed, stated
 from rankcheck.claims.labels import relation_name
@@ -81,7 +81,7 @@ def sides_of(claim: Stated, number: int = 0, label: str = "") -> tuple[Side, Sid
     call = None if body is None else _call(body, number, label)
     codes: tuple[str | None, str | None] = (None, None)
     if body is not None and call is not None and len(sides := _arguments(call)) == 2:
-        known = {**assigned_once(body), **_settings(body)}
+        known = {**assigned_once(body), **_settings(body, getattr(claim, "parameters", {}))}
         codes = _short(sides[0], known), _short(sides[1], known)
     formula = formula_of(claim, number, label)
     if formula is None:
@@ -177,11 +177,11 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(named[name] for name in ("lhs", "rhs") if name in named)]
 
 
-def _settings(body: ast.FunctionDef) -> dict[str, ast.expr]:
-    """The parameters of a body that are numbers in the claim itself."""
+def _settings(body: ast.FunctionDef, values: Mapping[str, Any]) -> dict[str, ast.expr]:
+    """The parameters of a body that are numbers in its text, with their values in the claim."""
     pairs = zip(body.args.kwonlyargs, body.args.kw_defaults, strict=True)
     return {
-        parameter.arg: default
+        parameter.arg: ast.Constant(values.get(parameter.arg, default.value))
         for parameter, default in pairs
         if isinstance(default, ast.Constant) and type(default.value) in (int, float)
     }

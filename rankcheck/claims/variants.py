@@ -1,23 +1,37 @@
 """The controls of a claim, each as a claim of its own: a statement that a search has to refute.
 
 A mutant sets parameters of the body, a need drops a hypothesis, and a derived mutant makes one
-relation 2 % stronger.
+relation 2 % stronger. A claim whose dials are parametrized is one claim for each setting of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial, wraps
+from itertools import product
+from types import FunctionType
 from typing import Any
 
-from rankcheck.claims.claim import Claim
+from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.errors import InputError
 
-__all__ = ["derived", "derived_name", "dialled", "mutant", "variant", "without"]
+__all__ = [
+    "at",
+    "derived",
+    "derived_name",
+    "dialled",
+    "listed",
+    "mutant",
+    "parametrized",
+    "variant",
+    "without",
+]
 
 _DERIVED = re.compile(r"(?:bound 2 % stronger|one side 2 % off)(?: \((.*)\))?")
 
@@ -81,6 +95,67 @@ def variant(claim: Claim, name: str) -> Claim:
         return derived(claim, parts[1] or "")
     known = ", ".join(map(repr, [*claim.mutants, *claim.needs])) or "none"
     raise InputError(f"{claim.id} has no control {name!r}; its mutants and hypotheses are: {known}")
+
+
+def parametrized(claim: Claim) -> list[Claim]:
+    """The claim at each setting of its dials that marks of pytest list; alone without a mark.
+
+    Raises:
+        ClaimError: if they list anything else.
+    """
+    ways = [
+        [dict(zip(names, one, strict=True)) for one in values] for names, values in listed(claim)
+    ]
+    return [at(claim, {k: v for part in way for k, v in part.items()}) for way in product(*ways)]
+
+
+def listed(claim: Claim) -> list[tuple[list[str], Collection[Any]]]:
+    """The dials that each `pytest.mark.parametrize` of a claim or its module sets, and to what."""
+    if "pytest" not in sys.modules:
+        return []
+    from _pytest.mark.structures import get_unpacked_marks
+
+    marked = (claim.body, claim, sys.modules.get(claim.__module__))
+    marks = [mark for one in marked for mark in get_unpacked_marks(one)]
+    return [_listed(claim, *m.args, **m.kwargs) for m in marks if m.name == "parametrize"]
+
+
+def _listed(
+    claim: Claim, argnames: Any, argvalues: Any, indirect: Any = False, *_: Any, **__: Any
+) -> tuple[list[str], Collection[Any]]:
+    from _pytest.mark.structures import ParameterSet
+
+    parts = argnames.split(",") if isinstance(argnames, str) else argnames
+    names = [name.strip() for name in parts if name.strip()]
+    dials = () if claim.kind in FALSE else claim.body.__kwdefaults__ or ()
+    listed = isinstance(argvalues, Collection) and len(argvalues) > 0
+    if indirect or not listed or not set(names) <= set(dials):
+        raise ClaimError(
+            claim,
+            f"parametrize sets {names}; it lists values, none of them indirect, of dials (keyword-"
+            f"only parameters of a body that is not declared false): {sorted(dials) or 'none'}",
+        )
+    one = len(names) == 1
+    return names, [ParameterSet.extract_from(value, force_tuple=one).values for value in argvalues]
+
+
+def at(claim: Claim, setting: Mapping[str, Any]) -> Claim:
+    """The claim with other values of its dials: `mine.claim[k=2]`, with controls of its own."""
+    if not setting:
+        return claim
+    texts = {k: str(getattr(v, "__name__", v)).replace("/", "÷") for k, v in setting.items()}
+    for name, text in texts.items():
+        if not re.fullmatch(r"[\w.+÷-]{1,40}", text):
+            raise ClaimError(
+                claim,
+                f"parametrize sets {name} to {text!r:.60}; rows and files are named after the "
+                "value, so it is a number, a word or a function",
+            )
+    old: Any = claim.body
+    body = FunctionType(old.__code__, old.__globals__, None, old.__defaults__, old.__closure__)
+    body.__kwdefaults__ = {**old.__kwdefaults__, **setting}
+    what = ",".join(f"{name}={text}" for name, text in texts.items())
+    return replace(claim, id=f"{claim.id}[{what}]", body=body)
 
 
 def _varied(claim: Claim, what: str, body: Callable[..., Any], **changes: Any) -> Claim:

@@ -128,7 +128,7 @@ class Run:
                 )
         except KeyboardInterrupt:
             _conclude(shown, self.settings)
-            left = len(self.entries) - len(shown.rows)
+            left = shown.claims - len(shown.rows)
             shown.say(f"interrupted: {left} claim{'s' * (left != 1)} left")
             if path is not None and shown.rows:
                 part = path.with_name(f"{path.name}.part")
