@@ -6,7 +6,8 @@ import hashlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: rankcheck's own claims are modules of this package, in a wheel and in a checkout.
 PROJECT_PACKAGE = "rankcheck._properties"
+#: The packages that a file of claims may not replace, besides those of Python itself.
+NEEDED = frozenset({"rankcheck", "torch", "numpy", "flint", "scipy", "cma", "hypothesis", "rich"})
 
 
 class LoadError(InputError):
@@ -107,15 +110,38 @@ def import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        with registry.recording(), contained():
+        with _unhidden(), registry.recording(), contained():
             spec.loader.exec_module(module)
     except Exception as error:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
         cause = " ".join(str(error).split()) or "no message"
         raise LoadError(
             f"{_place(path, error)}: the file cannot be imported; {type(error).__name__}: {cause}"
         ) from error
     return module
+
+
+@contextmanager
+def _unhidden() -> Iterator[None]:
+    """Put back the modules that code hides or replaces, of Python's and those rankcheck needs.
+
+    Raises:
+        ImportError: naming one of them.
+    """
+    import torch  # noqa: F401 -- so that it is known
+
+    known = NEEDED | sys.stdlib_module_names
+    before = {name: one for name, one in sys.modules.items() if name.partition(".")[0] in known}
+    try:
+        yield
+    finally:
+        hidden = [name for name, one in before.items() if sys.modules.get(name) is not one]
+        hidden += [name for name, one in sys.modules.items() if one is None and name not in before]
+        for name in hidden:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
+    if hidden:
+        raise ImportError(f"it hides or replaces {hidden[0]}; rankcheck runs on what is installed")
 
 
 class _FromSource(SourceFileLoader):

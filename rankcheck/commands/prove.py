@@ -133,8 +133,10 @@ def _shape(text: str) -> tuple[str, tuple[int, ...]]:
 
 def run(args: argparse.Namespace) -> int:
     """Prove the claims, show and write the results; returns the exit code."""
+    written = JsonFile(args, "the result of a proof", "schema", "proved")
     entries = select([args.selector])
-    written = JsonFile(args.json, "the result of a proof", "schema", "proved")
+    for path in map(file.FORM.path, entries if args.keep else []):
+        files.check_place(path)
     if args.coq is not None:
         if len(entries) > 1:
             raise InputError(f"{args.selector} selects {len(entries)} claims; --coq is for one")
@@ -151,10 +153,12 @@ def run(args: argparse.Namespace) -> int:
         Alone(partial(_prepare, entries, args.entries, shape), seconds, entries, warm=_warm)
     ) as alone:
         for index, entry in enumerate(entries):
-            ask = _Ask(alone, index, entry, seconds)
+            ask = _Ask(alone, index, entry, seconds, codes)
             try:
                 result = ask.result(settings, args.keep, written)
             except InputError as error:  # of this claim; the others are proved
+                if len(entries) == 1:
+                    raise
                 say(f"rankcheck: {one_line(str(error))}", sys.stderr)
                 codes.append(Exit.USAGE)
                 continue
@@ -172,8 +176,7 @@ def run(args: argparse.Namespace) -> int:
             interrupted = result.interrupted
             if interrupted:
                 break
-    if found:
-        written.write({"schema": SCHEMA, "versions": versions(), "proved": found})
+    written.write({"schema": SCHEMA, "versions": versions(), "proved": found})
     if interrupted:
         raise KeyboardInterrupt
     return exits.worst(codes)
@@ -195,8 +198,7 @@ def _write_coq(entry: Entry, result: Result, path: Path) -> str:
         except NotWritten as error:
             why = why or str(error)
             continue
-        with files.naming(path, "the file for Coq"):
-            files.write_text(path, text)
+        files.write_text(path, text)
         return f"  for Coq: {path} (the proof for {one.text})"
     return f"  {path} is not written: {why or 'nothing is proved'}"
 
@@ -209,6 +211,7 @@ class _Ask:
     index: int
     entry: Entry
     limit: float | None
+    codes: list[Exit]
 
     def result(self, settings: Settings, keep: bool, written: JsonFile) -> Result | None:
         """Prove a claim, and show how it goes on and what comes out; None without its shapes.
@@ -230,12 +233,19 @@ class _Ask:
             result = through(plan, self._attempt, settings, shown.progress)
             if not result.interrupted:
                 result = replace(result, chance=self._chance(settings))
-        left = file.leave(entry, result)
+        left, told = None, []
+        try:
+            left = file.leave(entry, result)
+            path = file.keep(entry, result) if keep else None
+            if keep:
+                told.append("nothing to keep" if path is None else f"kept in {shown_path(path)}")
+        except OSError as error:
+            told.append(f"{error.filename} cannot be written: {error.strerror}")
+            self.codes.append(Exit.USAGE)
         result = replace(result, left=None if left is None else shown_path(left))
         shown.result(result.message, proved=bool(result.proved))
-        if keep:
-            path = file.keep(entry, result)
-            shown.say("  nothing to keep" if path is None else f"  kept in {shown_path(path)}")
+        for line in told:
+            shown.say(f"  {line}")
         return result
 
     def _attempt(self, target: Target, settings: Settings) -> Outcome:

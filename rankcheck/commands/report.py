@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     from rankcheck.report import ledger_page  # its libraries take a while to import
 
     page = ledger_page(ledger, entries, hunts)
-    files.write_page(args.out, page)
+    files.write_text(args.out, page)
     say(f"page: {args.out}")
     if args.badge is not None:
         write_badge(args.badge, ledger.rows)

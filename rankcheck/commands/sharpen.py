@@ -47,6 +47,7 @@ from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT, shown_path
 from rankcheck.parallel import Alone, Stopped, Tell
+from rankcheck.records.file import FORM
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
@@ -97,8 +98,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sharpen the claims, show and write the results; returns the exit code."""
+    result = JsonFile(args, "the result of a sharpening", "schema", "sharpenings")
     entries = select([args.selector])
-    result = JsonFile(args.json, "the result of a sharpening", "schema", "sharpenings")
+    for path in map(FORM.path, entries if args.record else []):
+        files.check_place(path)
     if len(entries) > 1:
         for name in ("dial", "html"):
             if getattr(args, name) is not None:
@@ -117,20 +120,21 @@ def run(args: argparse.Namespace) -> int:
     ) as alone:
         for index, entry in enumerate(entries):
             try:
-                data = _sharpened(alone, index, entry, args, seconds, result)
+                data = _sharpened(alone, index, entry, args, seconds, result, codes)
             except InputError as error:  # of this claim; the others are sharpened
+                if len(entries) == 1:
+                    raise
                 say(f"rankcheck: {one_line(str(error))}", sys.stderr)
                 codes.append(Exit.USAGE)
                 continue
             codes.append(_code(data))
             if data is not None:
                 found.append(data)
-    if found:
-        result.write({"schema": SCHEMA, "versions": versions(), "sharpenings": found})
+    result.write({"schema": SCHEMA, "versions": versions(), "sharpenings": found})
     if found and args.html is not None:
         from rankcheck.report.sharpening import sharpening_page
 
-        files.write_page(args.html, sharpening_page(found[0]))
+        files.write_text(args.html, sharpening_page(found[0]))
         say(f"page: {args.html}", result.stream)
     return exits.worst(codes)
 
@@ -148,6 +152,7 @@ def _sharpened(
     args: argparse.Namespace,
     seconds: float | None,
     result: JsonFile,
+    codes: list[Exit],
 ) -> dict[str, Any] | None:
     """Sharpen a claim, and show how it goes on and what comes out; None if it did not end.
 
@@ -186,6 +191,9 @@ def _sharpened(
     shown.result(answer.data)
     for line in answer.kept:
         shown.say(f"  {line}")
+    if answer.unwritten:
+        shown.say(f"  {answer.unwritten}")
+        codes.append(Exit.USAGE)
     return answer.data
 
 
@@ -204,11 +212,13 @@ class _Answer:
     Attributes:
         kept: what was kept beside the claim, in sentences.
         problem: why the claim cannot be sharpened.
+        unwritten: why the rest was not kept.
     """
 
     data: dict[str, Any] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     problem: str = ""
+    unwritten: str = ""
 
 
 def _warm() -> None:
@@ -229,8 +239,12 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Answer]:
         if isinstance(claim, BrokenClaim):
             return _Answer(problem=claim.problem)
         result = sharpen(claim, progress=progress, **settings)
-        kept = tuple(record(result)) if keep else ()
+        kept, unwritten = (), ""
+        try:
+            kept = tuple(record(result)) if keep else ()
+        except OSError as error:
+            unwritten = f"{error.filename} cannot be written: {error.strerror}"
         data = {"refuted": result.refuted, "certified": result.certified, **result.to_json()}
-        return _Answer(data, kept)
+        return _Answer(data, kept, "", unwritten)
 
     return answer

@@ -66,8 +66,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Verify the claims, show their rows, write the ledger; returns the exit code."""
+    file = JsonFile(args, "a ledger", "schema", "claims")
     prepared = Run.of(args, select(args.selectors))
-    file = JsonFile(args.json, "a ledger", "schema", "claims")
     shown = Progress(file.stream, len(prepared.entries))
     ledger = prepared.ledger(shown, file.path)
     file.write(ledger.to_json())

@@ -12,6 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -78,6 +79,7 @@ class Journal:
             self._file = path.open("a+b")
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             raise _unusable(path, error) from error
+        length = 1
         try:
             if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
                 raise JournalError(f"the journal {path} is not a file; a journal is one that grows")
@@ -88,7 +90,10 @@ class Journal:
             if not length:
                 self._append(self._head)
         except OSError as error:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()
+            if not length:  # it could not be begun
+                path.unlink(missing_ok=True)
             raise _unusable(path, error) from error
         except BaseException:
             self._file.close()

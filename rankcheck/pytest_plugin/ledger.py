@@ -18,7 +18,7 @@ from rankcheck.pytest_plugin.options import Options
 from rankcheck.pytest_plugin.properties import CLAIM, properties_of, put
 from rankcheck.terminal import table
 from rankcheck.terminal.github import Annotation, add_summary, summary
-from rankcheck.verification.ledger import Ledger, LedgerError, Row
+from rankcheck.verification.ledger import Ledger, Row
 from rankcheck.verification.one import stopped_by
 
 __all__ = ["LedgerHooks"]
@@ -82,8 +82,8 @@ class LedgerHooks:
         )
         try:
             ledger.write(path)
-        except LedgerError as error:
-            self.unwritten = str(error)
+        except OSError as error:
+            self.unwritten = f"{path} cannot be written: {error.strerror}"
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -38,7 +38,6 @@ def write_badge(path: Path, rows: Sequence[Row]) -> None:
     """Write the badge of a ledger, either the whole file or nothing.
 
     Raises:
-        InputError: if it cannot be written.
+        OSError: if it cannot be written.
     """
-    with files.naming(path, "the badge"):
-        files.write_json(path, badge(rows))
+    files.write_json(path, badge(rows))
