@@ -17,6 +17,7 @@ __all__ = [
     "check_place",
     "check_writable",
     "make_folder",
+    "naming",
     "project_folder",
     "shown_path",
     "write_bytes",
@@ -151,7 +152,7 @@ def write_json(
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def naming(path: Path) -> Iterator[None]:
     """Name the file in an error of the system; that of a full disk names none."""
     try:
         yield
@@ -176,7 +177,7 @@ def write_bytes(path: Path, content: bytes, *, follow: bool = True, sync: bool =
     Raises:
         OSError: the file, which the error names, cannot be written.
     """
-    with _naming(path):
+    with naming(path):
         _write(path, content, follow=follow, sync=sync)
 
 

@@ -80,12 +80,10 @@ def _loaded(entry: Entry) -> Claim | BrokenClaim:
     claim: Claim | None = registry.declared().get(entry.id)
     if claim is None or claim.file.resolve() != entry.file:
         raise LoadError(f"{entry.place}: {entry.id} is not declared when the file is imported")
-    from rankcheck.claims.variants import parametrized  # torch
+    from rankcheck.claims.variants import at, settings  # torch
 
-    try:
-        parametrized(claim)
-    except InputError as error:
-        return BrokenClaim(entry, f"{entry.place}: {error}")
+    for one in settings(claim):  # marks that set anything but dials are refused
+        at(claim, one)
     return claim
 
 
@@ -123,11 +121,7 @@ def import_file(path: Path) -> ModuleType:
 
 @contextmanager
 def _unhidden() -> Iterator[None]:
-    """Put back the modules that code hides or replaces, of Python's and those rankcheck needs.
-
-    Raises:
-        ImportError: naming one of them.
-    """
+    """Refuse code that hides or replaces modules; those that were there are put back."""
     import torch  # noqa: F401 -- so that it is known
 
     known = NEEDED | sys.stdlib_module_names
@@ -135,8 +129,8 @@ def _unhidden() -> Iterator[None]:
     try:
         yield
     finally:
-        hidden = [name for name, one in before.items() if sys.modules.get(name) is not one]
-        hidden += [name for name, one in sys.modules.items() if one is None and name not in before]
+        after = {**before, **sys.modules}
+        hidden = [n for n, it in after.items() if sys.modules.get(n) is not before.get(n, it or n)]
         for name in hidden:
             sys.modules.pop(name, None)
         sys.modules.update(before)

@@ -14,9 +14,10 @@ from typing import Any, cast
 
 from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.claims.erratum import Erratum
-from rankcheck.claims.facts import HEAD, TOP_LEVEL, Facts
+from rankcheck.claims.facts import HEAD, Facts
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference, paper
+from rankcheck.claims.registry import TOP_LEVEL
 from rankcheck.files import shown_path
 
 _READ = (*KINDS, "paper", "Reference", "Erratum")

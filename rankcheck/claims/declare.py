@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypedDict, Unpack
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Body, Claim, ClaimError, Need
 from rankcheck.claims.erratum import Erratum
-from rankcheck.claims.facts import LONGEST_ID, OUTCOMES, TOP_LEVEL, is_id
+from rankcheck.claims.facts import LONGEST_ID, OUTCOMES, is_id
 from rankcheck.claims.formula import parsed
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference
@@ -344,14 +344,10 @@ def _claim(function: Callable[..., Any], *, reference: object, **attributes: Any
 
 
 def _check_place(id: str, function: object) -> None:  # noqa: A002
-    """Refuse a method, which pytest may not collect; so the whole file is refused.
-
-    Raises:
-        ClaimError: if it is one.
-    """
-    outer, _, _ = getattr(function, "__qualname__", "").rpartition(".")
+    """Refuse a method: pytest may pass over its class, so its whole file is refused."""
+    outer = getattr(function, "__qualname__", "").rpartition(".")[0]
     if outer and not outer.endswith("<locals>"):
-        raise ClaimError(id, f"{TOP_LEVEL}; this is a method of {outer}")
+        raise ClaimError(id, f"{registry.TOP_LEVEL}; this is a method of {outer}")
 
 
 def _uncheckable(function: Callable[..., Any]) -> Body:

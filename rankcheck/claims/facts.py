@@ -12,16 +12,7 @@ from rankcheck.claims.kinds import Kind
 from rankcheck.claims.reference import Reference
 from rankcheck.stored import shown
 
-__all__ = [
-    "HEAD",
-    "LONGEST_ID",
-    "OUTCOMES",
-    "TOP_LEVEL",
-    "Facts",
-    "check_id",
-    "declared_id",
-    "is_id",
-]
+__all__ = ["HEAD", "LONGEST_ID", "OUTCOMES", "Facts", "check_id", "declared_id", "is_id"]
 
 #: What may become of the result that a wrong step was to prove.
 OUTCOMES = ("stands", "stands with another constant", "open")
@@ -30,8 +21,6 @@ LONGEST_ID = 200
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
 #: What follows the id where dials of the claim are set, as in `mine.claim[k=2]`.
 _SETTING = re.compile(r"\[[\w.,=+÷-]{1,200}\]$")
-#: Where a claim stands; one that pytest or `rankcheck list` would pass over is refused.
-TOP_LEVEL = "a claim is a decorated function at the top level of its file"
 #: The facts that come from the name and the docstring of a claim, and from its first two arguments.
 HEAD = ("id", "kind", "title", "statement", "reference")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial, wraps
 from itertools import product
@@ -21,17 +22,7 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.errors import InputError
 
-__all__ = [
-    "at",
-    "derived",
-    "derived_name",
-    "dialled",
-    "listed",
-    "mutant",
-    "parametrized",
-    "variant",
-    "without",
-]
+__all__ = ["at", "derived", "derived_name", "dialled", "mutant", "settings", "variant", "without"]
 
 _DERIVED = re.compile(r"(?:bound 2 % stronger|one side 2 % off)(?: \((.*)\))?")
 
@@ -97,65 +88,56 @@ def variant(claim: Claim, name: str) -> Claim:
     raise InputError(f"{claim.id} has no control {name!r}; its mutants and hypotheses are: {known}")
 
 
-def parametrized(claim: Claim) -> list[Claim]:
-    """The claim at each setting of its dials that marks of pytest list; alone without a mark.
+def settings(claim: Claim) -> list[dict[str, Any]]:
+    """The settings of its dials that marks of pytest list for a claim; an empty one without a mark.
 
     Raises:
-        ClaimError: if they list anything else.
+        ClaimError: if a mark of the claim or of its module lists anything else.
     """
-    ways = [
-        [dict(zip(names, one, strict=True)) for one in values] for names, values in listed(claim)
-    ]
-    return [at(claim, {k: v for part in way for k, v in part.items()}) for way in product(*ways)]
-
-
-def listed(claim: Claim) -> list[tuple[list[str], Collection[Any]]]:
-    """The dials that each `pytest.mark.parametrize` of a claim or its module sets, and to what."""
     if "pytest" not in sys.modules:
-        return []
-    from _pytest.mark.structures import get_unpacked_marks
+        return [{}]
+    from _pytest.mark.structures import ParameterSet, get_unpacked_marks
 
+    dials = () if claim.kind in FALSE else getattr(claim.body, "__kwdefaults__", None) or ()
+    found = []
     marked = (claim.body, claim, sys.modules.get(claim.__module__))
-    marks = [mark for one in marked for mark in get_unpacked_marks(one)]
-    return [_listed(claim, *m.args, **m.kwargs) for m in marks if m.name == "parametrize"]
-
-
-def _listed(
-    claim: Claim, argnames: Any, argvalues: Any, indirect: Any = False, *_: Any, **__: Any
-) -> tuple[list[str], Collection[Any]]:
-    from _pytest.mark.structures import ParameterSet
-
-    parts = argnames.split(",") if isinstance(argnames, str) else argnames
-    names = [name.strip() for name in parts if name.strip()]
-    dials = () if claim.kind in FALSE else claim.body.__kwdefaults__ or ()
-    listed = isinstance(argvalues, Collection) and len(argvalues) > 0
-    if indirect or not listed or not set(names) <= set(dials):
+    for mark in (mark for one in marked for mark in get_unpacked_marks(one)):
+        if mark.name != "parametrize":
+            continue
+        given = dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False))
+        given |= mark.kwargs
+        names, alone = ParameterSet._parse_parametrize_args(*mark.args, **mark.kwargs)
+        if set(names) <= set(dials) and isinstance(given["argvalues"], Collection):
+            sets = ParameterSet._parse_parametrize_parameters(given["argvalues"], alone)
+            with suppress(TypeError, ValueError):  # of another number of values
+                found.append([dict(zip(names, one.values, strict=True)) for one in sets])
+                if found[-1] and not given.get("indirect"):
+                    continue
         raise ClaimError(
             claim,
             f"parametrize sets {names}; it lists values, none of them indirect, of dials (keyword-"
             f"only parameters of a body that is not declared false): {sorted(dials) or 'none'}",
         )
-    one = len(names) == 1
-    return names, [ParameterSet.extract_from(value, force_tuple=one).values for value in argvalues]
+    return [{k: v for one in way for k, v in one.items()} for way in product(*found)]
 
 
 def at(claim: Claim, setting: Mapping[str, Any]) -> Claim:
-    """The claim with other values of its dials: `mine.claim[k=2]`, with controls of its own."""
+    """The claim with other values of its dials: `mine.claim[k=2]`, with controls of its own.
+
+    Raises:
+        ClaimError: if rows and files cannot be named after a value.
+    """
     if not setting:
         return claim
-    texts = {k: str(getattr(v, "__name__", v)).replace("/", "÷") for k, v in setting.items()}
-    for name, text in texts.items():
-        if not re.fullmatch(r"[\w.+÷-]{1,40}", text):
-            raise ClaimError(
-                claim,
-                f"parametrize sets {name} to {text!r:.60}; rows and files are named after the "
-                "value, so it is a number, a word or a function",
-            )
+    texts = [f"{k}={getattr(v, '__name__', v)}".replace("/", "÷") for k, v in setting.items()]
+    for text in texts:
+        if not re.fullmatch(r"\w+=[\w.+÷-]{1,40}", text):
+            rule = "a value is a number, a word or a function, after which rows are named"
+            raise ClaimError(claim, f"parametrize sets {text!r:.60}; {rule}")
     old: Any = claim.body
     body = FunctionType(old.__code__, old.__globals__, None, old.__defaults__, old.__closure__)
     body.__kwdefaults__ = {**old.__kwdefaults__, **setting}
-    what = ",".join(f"{name}={text}" for name, text in texts.items())
-    return replace(claim, id=f"{claim.id}[{what}]", body=body)
+    return replace(claim, id=f"{claim.id}[{','.join(texts)}]", body=body)
 
 
 def _varied(claim: Claim, what: str, body: Callable[..., Any], **changes: Any) -> Claim:

@@ -140,7 +140,9 @@ def run(args: argparse.Namespace) -> int:
     if args.coq is not None:
         if len(entries) > 1:
             raise InputError(f"{args.selector} selects {len(entries)} claims; --coq is for one")
-        files.check_writable(args.coq, "a file for Coq", form="Coq", same=_is_coq)
+        files.check_writable(
+            args.coq, "a file for Coq", form="Coq", same=lambda path: path.suffix == ".v"
+        )
     shape: Shape = {}
     for name, values in args.shape:
         shape[name] = (*shape.get(name, ()), *values)
@@ -153,10 +155,10 @@ def run(args: argparse.Namespace) -> int:
         Alone(partial(_prepare, entries, args.entries, shape), seconds, entries, warm=_warm)
     ) as alone:
         for index, entry in enumerate(entries):
-            ask = _Ask(alone, index, entry, seconds, codes)
+            ask = _Ask(alone, index, entry, seconds)
             try:
                 result = ask.result(settings, args.keep, written)
-            except InputError as error:  # of this claim; the others are proved
+            except (InputError, OSError) as error:  # of this claim; the others are proved
                 if len(entries) == 1:
                     raise
                 say(f"rankcheck: {one_line(str(error))}", sys.stderr)
@@ -180,10 +182,6 @@ def run(args: argparse.Namespace) -> int:
     if interrupted:
         raise KeyboardInterrupt
     return exits.worst(codes)
-
-
-def _is_coq(path: Path) -> bool:
-    return path.suffix == ".v"
 
 
 def _write_coq(entry: Entry, result: Result, path: Path) -> str:
@@ -211,7 +209,6 @@ class _Ask:
     index: int
     entry: Entry
     limit: float | None
-    codes: list[Exit]
 
     def result(self, settings: Settings, keep: bool, written: JsonFile) -> Result | None:
         """Prove a claim, and show how it goes on and what comes out; None without its shapes.
@@ -233,19 +230,18 @@ class _Ask:
             result = through(plan, self._attempt, settings, shown.progress)
             if not result.interrupted:
                 result = replace(result, chance=self._chance(settings))
-        left, told = None, []
+        problem = ""
         try:
             left = file.leave(entry, result)
-            path = file.keep(entry, result) if keep else None
-            if keep:
-                told.append("nothing to keep" if path is None else f"kept in {shown_path(path)}")
+            result = replace(result, left=None if left is None else shown_path(left))
         except OSError as error:
-            told.append(f"{error.filename} cannot be written: {error.strerror}")
-            self.codes.append(Exit.USAGE)
-        result = replace(result, left=None if left is None else shown_path(left))
+            problem = f"{error.filename}: {error.strerror}"
         shown.result(result.message, proved=bool(result.proved))
-        for line in told:
-            shown.say(f"  {line}")
+        if problem:
+            raise InputError(problem)
+        if keep:
+            path = file.keep(entry, result)
+            shown.say("  nothing to keep" if path is None else f"  kept in {shown_path(path)}")
         return result
 
     def _attempt(self, target: Target, settings: Settings) -> Outcome:

@@ -41,6 +41,7 @@ from rankcheck.commands.arguments import (
     add_processes,
     add_seed,
     add_shrink,
+    check_apart,
     limit,
 )
 from rankcheck.commands.completion import add_selectors
@@ -110,8 +111,7 @@ def run(args: argparse.Namespace) -> int:
                 )
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
-        if result.path is not None and result.path.absolute() == args.html.absolute():
-            raise InputError(f"{args.html} is named twice; --json and --html write different files")
+        check_apart([args.html, result.path])
     seconds = limit(args, "sharpen")
     codes: list[Exit] = []
     found: list[dict[str, Any]] = []
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     ) as alone:
         for index, entry in enumerate(entries):
             try:
-                data = _sharpened(alone, index, entry, args, seconds, result, codes)
+                data = _sharpened(alone, index, entry, args, seconds, result)
             except InputError as error:  # of this claim; the others are sharpened
                 if len(entries) == 1:
                     raise
@@ -152,7 +152,6 @@ def _sharpened(
     args: argparse.Namespace,
     seconds: float | None,
     result: JsonFile,
-    codes: list[Exit],
 ) -> dict[str, Any] | None:
     """Sharpen a claim, and show how it goes on and what comes out; None if it did not end.
 
@@ -186,14 +185,12 @@ def _sharpened(
         shown.say(f"{entry.id}: the search {stopped.how([entry.file])}")
         _tell(shown, entry)
         return None
-    if answer.problem:
-        raise InputError(answer.problem)
-    shown.result(answer.data)
+    if answer.data:
+        shown.result(answer.data)
     for line in answer.kept:
         shown.say(f"  {line}")
-    if answer.unwritten:
-        shown.say(f"  {answer.unwritten}")
-        codes.append(Exit.USAGE)
+    if answer.problem:
+        raise InputError(answer.problem)
     return answer.data
 
 
@@ -211,14 +208,12 @@ class _Answer:
 
     Attributes:
         kept: what was kept beside the claim, in sentences.
-        problem: why the claim cannot be sharpened.
-        unwritten: why the rest was not kept.
+        problem: why the claim cannot be sharpened, or nothing be kept.
     """
 
     data: dict[str, Any] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     problem: str = ""
-    unwritten: str = ""
 
 
 def _warm() -> None:
@@ -239,12 +234,12 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Answer]:
         if isinstance(claim, BrokenClaim):
             return _Answer(problem=claim.problem)
         result = sharpen(claim, progress=progress, **settings)
-        kept, unwritten = (), ""
+        kept, problem = (), ""
         try:
             kept = tuple(record(result)) if keep else ()
         except OSError as error:
-            unwritten = f"{error.filename} cannot be written: {error.strerror}"
+            problem = f"{error.filename}: {error.strerror}"
         data = {"refuted": result.refuted, "certified": result.certified, **result.to_json()}
-        return _Answer(data, kept, "", unwritten)
+        return _Answer(data, kept, problem)
 
     return answer

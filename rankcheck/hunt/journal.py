@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rankcheck.files import make_folder
+from rankcheck.files import make_folder, naming
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.stored import StoredError, build, parse, shown
@@ -122,12 +122,10 @@ class Journal:
         self._append(line)
 
     def _append(self, data: Mapping[str, Any]) -> None:
-        try:
+        with naming(self.path):
             self._file.write(_text(data))
             self._file.flush()
             os.fsync(self._file.fileno())
-        except OSError as error:  # of the system, not of the input; say of which file
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def _read(self, text: bytes) -> int:
         """Read all whole lines; returns their length in bytes."""

@@ -33,22 +33,28 @@ def items_of(collector: Any, name: str, claim: Claim) -> list[ClaimItem]:
     pytest is shown a function that has the marks of the claim, and for arguments the dials that are
     parametrized. So fixtures and marks act as on any test.
     """
-    from rankcheck.claims.variants import at, listed
+    from rankcheck.claims.variants import at, settings
 
     @wraps(claim.body)
     def shown() -> None: ...
 
     seen: Any = shown
-    dials = [dial for dials, _ in listed(claim) for dial in dials]
+    dials = list(settings(claim)[0])
     seen.__signature__ = Signature([Parameter(dial, Parameter.KEYWORD_ONLY) for dial in dials])
     seen.pytestmark = [*getattr(seen, "pytestmark", []), *getattr(claim, "pytestmark", [])]
     items = []
     for made in collector._genfunctions(name, seen):
         call = getattr(made, "callspec", None)
-        options = {} if call is None else {"callspec": call, "keywords": {call.id: True}}
-        setting = {dial: call.params[dial] for dial in dials} if call is not None else {}
-        options |= {"callobj": seen, "fixtureinfo": made._fixtureinfo, "originalname": name}
-        item = ClaimItem.from_parent(collector, name=made.name, claim=at(claim, setting), **options)
+        item = ClaimItem.from_parent(
+            collector,
+            name=made.name,
+            claim=claim if call is None else at(claim, {dial: call.params[dial] for dial in dials}),
+            callobj=seen,
+            callspec=call,
+            fixtureinfo=made._fixtureinfo,
+            keywords=call and {call.id: True},
+            originalname=name,
+        )
         items.append(item)
     return items
 

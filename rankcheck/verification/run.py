@@ -134,11 +134,13 @@ def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tel
     claims = load_each(entries)
 
     def run(index: int, progress: Tell) -> list[Row]:
-        from rankcheck.claims.variants import parametrized  # torch
+        from rankcheck.claims import variants  # torch
 
-        entry, claim, tell = entries[index], claims[index], _seldom(progress)
-        each = [claim] if isinstance(claim, BrokenClaim) else parametrized(claim)
-        return [verify_entry(entry, one, settings, tell) for one in each]
+        claim, verify = claims[index], partial(verify_entry, entries[index])
+        if isinstance(claim, BrokenClaim):
+            return [verify(claim, settings)]
+        each = [variants.at(claim, one) for one in variants.settings(claim)]
+        return [verify(one, settings, _seldom(progress)) for one in each]
 
     return run
 
