@@ -82,8 +82,11 @@ def _loaded(entry: Entry) -> Claim | BrokenClaim:
         raise LoadError(f"{entry.place}: {entry.id} is not declared when the file is imported")
     from rankcheck.claims.variants import at, settings  # torch
 
-    for one in settings(claim):  # marks that set anything but dials are refused
-        at(claim, one)
+    try:
+        for one in settings(claim):
+            at(claim, one)
+    except InputError as error:  # a mark sets what is no dial
+        raise LoadError(f"{entry.place}: {error}") from error
     return claim
 
 

@@ -234,12 +234,12 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Answer]:
         if isinstance(claim, BrokenClaim):
             return _Answer(problem=claim.problem)
         result = sharpen(claim, progress=progress, **settings)
-        kept, problem = (), ""
+        kept, problem = [], ""
         try:
-            kept = tuple(record(result)) if keep else ()
+            kept = record(result) if keep else []
         except OSError as error:
             problem = f"{error.filename}: {error.strerror}"
         data = {"refuted": result.refuted, "certified": result.certified, **result.to_json()}
-        return _Answer(data, kept, problem)
+        return _Answer(data, tuple(kept), problem)
 
     return answer

@@ -67,7 +67,7 @@ def readable(text: str) -> str:
 
 
 def selector(claim: Claim) -> str | None:
-    """What a person types on the command line for a claim; None if it is not in a file, or a setting."""
+    """What a person types for a claim; None if it is not in a file, or a setting of its dials."""
     if not claim.file.is_file() or claim.id != declared_id(claim.id):
         return None
     if claim.file.resolve().is_relative_to(project_folder()):
