@@ -128,7 +128,8 @@ def _unhidden() -> Iterator[None]:
     import torch  # noqa: F401 -- so that it is known
 
     known = NEEDED | sys.stdlib_module_names
-    before = {name: one for name, one in sys.modules.items() if name.partition(".")[0] in known}
+    everything = dict(sys.modules)
+    before = {name: one for name, one in everything.items() if name.partition(".")[0] in known}
     try:
         yield
     finally:
@@ -136,7 +137,7 @@ def _unhidden() -> Iterator[None]:
         hidden = [n for n, it in after.items() if sys.modules.get(n) is not before.get(n, it or n)]
         for name in hidden:
             sys.modules.pop(name, None)
-        sys.modules.update(before)
+        sys.modules.update(everything if hidden else {})
     if hidden:
         raise ImportError(f"it hides or replaces {hidden[0]}; rankcheck runs on what is installed")
 
