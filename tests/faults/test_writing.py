@@ -185,8 +185,8 @@ def test_whether_what_is_kept_has_room_is_asked_first(mine, command, verb, kept)
 @pytest.mark.parametrize(
     ("line", "said", "name"),
     [
-        ("sharpen mine.py::test_any --budget 0.5 --limit 0 --record", "lhs / rhs", "any.json"),
-        ("prove mine.py::test_square --seconds 5 --limit 0 --keep", "true for all", "square.json"),
+        ("sharpen mine.py::test_any --budget 0.5 --limit 0 --record", "lhs/rhs", "any.json"),
+        ("prove mine.py::test_square --seconds 5 --limit 0 --keep", "proved at 1", ".rankcheck"),
         ("certify mine.py::test_any --limit 0 --instance [4]", "t.any is false", ".rankcheck"),
         ("verify mine.py::test_any --workers 1 --limit 0 --json x.json", "t.any", "x.json"),
         ("new t.new", "", "new.py"),
