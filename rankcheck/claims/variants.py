@@ -106,9 +106,10 @@ def settings(claim: Claim) -> list[dict[str, Any]]:
             continue
         given = dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False))
         given |= mark.kwargs
-        names, alone = ParameterSet._parse_parametrize_args(*mark.args, **mark.kwargs)
-        if set(names) <= set(dials) and isinstance(given["argvalues"], Collection):
-            sets = ParameterSet._parse_parametrize_parameters(given["argvalues"], alone)
+        names, values = given.get("argnames", ()), given.get("argvalues")
+        names, alone = ParameterSet._parse_parametrize_args(names, ())
+        if set(names) <= set(dials) and isinstance(values, Collection):
+            sets = ParameterSet._parse_parametrize_parameters(values, alone)
             with suppress(TypeError, ValueError):  # of another number of values
                 found.append([dict(zip(names, one.values, strict=True)) for one in sets])
                 if found[-1] and not given.get("indirect"):
