@@ -14,6 +14,7 @@ from rankcheck.errors import InputError
 __all__ = [
     "GENERATOR",
     "LEFT",
+    "check_place",
     "check_writable",
     "make_folder",
     "naming",
@@ -21,7 +22,6 @@ __all__ = [
     "shown_path",
     "write_bytes",
     "write_json",
-    "write_page",
     "write_text",
 ]
 
@@ -33,6 +33,8 @@ _IGNORED = "# Made by rankcheck; what is in this folder is of one machine.\n*\n"
 WIDTH = 200
 
 
+#: What `--json` writes of a run that ended with an error.
+ERROR_FIELDS = {"schema", "error"}
 #: Stands near the beginning of every page that rankcheck writes.
 GENERATOR = '<meta name="generator" content="rankcheck">'
 
@@ -93,8 +95,10 @@ def check_writable(
     if not folder.is_dir():
         raise InputError(f"cannot write to {path}: the folder {folder} does not exist")
     exists = path.exists()
-    if not os.access(path if exists else folder, os.W_OK):
+    if exists and not os.access(path, os.W_OK):
         raise InputError(f"cannot write to {path}: permission denied")
+    if path.is_file() or not exists:
+        check_place(path.resolve())
     if path.suffix == ".py":
         form = form or ("HTML" if fields is None else "JSON")
         raise InputError(f"cannot write to {path}: {kind} is {form}, and this is a Python file")
@@ -107,6 +111,20 @@ def check_writable(
         )
 
 
+def check_place(path: Path) -> None:
+    """Check that there is room for a file, whose folder may have to be made.
+
+    Raises:
+        InputError: with the path and the reason.
+    """
+    folder = next(one for one in path.absolute().parents if one.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1 << 12))
+    except OSError as error:
+        raise InputError(f"cannot write to {shown_path(path)}: {error.strerror}") from error
+
+
 def _is_page(path: Path) -> bool:
     """Whether a file is a page that rankcheck wrote."""
     with path.open("rb") as file:
@@ -114,12 +132,12 @@ def _is_page(path: Path) -> bool:
 
 
 def _is_kind(path: Path, fields: Collection[str]) -> bool:
-    """Whether a file is a JSON object with these fields."""
+    """Whether a file is a JSON object with these fields, or the error of a run in its place."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(data, dict) and set(fields) <= set(data)
+    return isinstance(data, dict) and (set(fields) <= set(data) or set(data) == ERROR_FIELDS)
 
 
 def write_json(
@@ -134,26 +152,13 @@ def write_json(
 
 
 @contextmanager
-def naming(path: Path, what: str) -> Iterator[None]:
-    """Turn an error of the system into one that names the file and what was to be written.
-
-    Raises:
-        InputError: in place of an OSError.
-    """
+def naming(path: Path) -> Iterator[None]:
+    """Name the file in an error of the system; that of a full disk names none."""
     try:
         yield
     except OSError as error:
-        raise InputError(f"{what} cannot be written to {path}: {error.strerror}") from error
-
-
-def write_page(path: Path, page: str) -> None:
-    """Write a page of HTML, either the whole file or nothing.
-
-    Raises:
-        InputError: if it cannot be written.
-    """
-    with naming(path, "the page"):
-        write_text(path, page)
+        error.filename = str(path)
+        raise
 
 
 def write_text(path: Path, text: str, *, follow: bool = True, sync: bool = False) -> None:
@@ -170,8 +175,13 @@ def write_bytes(path: Path, content: bytes, *, follow: bool = True, sync: bool =
     file or the new one.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file, which the error names, cannot be written.
     """
+    with naming(path):
+        _write(path, content, follow=follow, sync=sync)
+
+
+def _write(path: Path, content: bytes, *, follow: bool, sync: bool) -> None:
     target = path.resolve() if follow else path.parent.resolve() / path.name
     if follow and target.exists() and not target.is_file():
         with target.open("wb") as file:

@@ -50,25 +50,22 @@ def add_document(document: Document) -> list[Path]:
             'a checkout, and claims of your own refer to yours as Reference("Me 2027", "Thm 4")'
         )
     path, index = root / REFERENCES, root / document.folder / INDEX
-    try:
-        listed = path.read_text(encoding="utf-8")
-        known, _ = parsed(listed, shown_path(path))
-        if document.key in (*known, OWN):
-            raise InputError(
-                f"{document.key!r} is the key of a document in {shown_path(path)} already, or that "
-                "of rankcheck itself; a key is used once"
-            )
-        text = listed + _row(document)
-        parsed(text, shown_path(path))
-        index.parent.mkdir(exist_ok=True)
-        written = []
-        if not index.exists():
-            title = " ".join(document.title.split())
-            write_text(index, _INDEX.format(title=title, folder=document.folder))
-            written.append(index)
-        write_text(path, text)
-    except OSError as error:
-        raise InputError(f"{error.filename} cannot be written: {error.strerror}") from error
+    listed = path.read_text(encoding="utf-8")
+    known, _ = parsed(listed, shown_path(path))
+    if document.key in (*known, OWN):
+        raise InputError(
+            f"{document.key!r} is the key of a document in {shown_path(path)} already, or that "
+            "of rankcheck itself; a key is used once"
+        )
+    text = listed + _row(document)
+    parsed(text, shown_path(path))
+    index.parent.mkdir(exist_ok=True)
+    written = []
+    if not index.exists():
+        title = " ".join(document.title.split())
+        write_text(index, _INDEX.format(title=title, folder=document.folder))
+        written.append(index)
+    write_text(path, text)
     return [path, *written]
 
 

@@ -11,6 +11,7 @@ from rankcheck.catalogue.certificates import CertificateError
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.reading import read_file
+from rankcheck.claims.facts import declared_id
 from rankcheck.errors import InputError
 from rankcheck.stored import shown
 
@@ -47,7 +48,7 @@ def find(
         below = (read_file(place) for place in places if _below_here(place))
         candidates = itertools.chain(project(), itertools.chain.from_iterable(below))
     for entry in candidates:
-        if entry.id == data["claim"]:
+        if entry.id == declared_id(data["claim"]):
             return entry
     if not data["file"]:
         raise CertificateError(
@@ -56,7 +57,9 @@ def find(
             + (f": {prove}({str(path)!r}, claim=claim)" if prove else ", replay proves it again")
         )
     for place in places:
-        if not _below_here(place) and any(e.id == data["claim"] for e in read_file(place)):
+        if not _below_here(place) and any(
+            e.id == declared_id(data["claim"]) for e in read_file(place)
+        ):
             raise CertificateError(
                 f"{path} names {place}, which lies outside of the working directory; a claim file "
                 f"is Python that would be run: rankcheck replay --claims {place} {path} runs it"

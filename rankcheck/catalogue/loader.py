@@ -6,7 +6,8 @@ import hashlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: rankcheck's own claims are modules of this package, in a wheel and in a checkout.
 PROJECT_PACKAGE = "rankcheck._properties"
+#: The packages that a file of claims may not replace, besides those of Python itself.
+NEEDED = frozenset({"rankcheck", "torch", "numpy", "flint", "scipy", "cma", "hypothesis", "rich"})
 
 
 class LoadError(InputError):
@@ -77,6 +80,13 @@ def _loaded(entry: Entry) -> Claim | BrokenClaim:
     claim: Claim | None = registry.declared().get(entry.id)
     if claim is None or claim.file.resolve() != entry.file:
         raise LoadError(f"{entry.place}: {entry.id} is not declared when the file is imported")
+    from rankcheck.claims.variants import at, settings  # torch
+
+    try:
+        for one in settings(claim):
+            at(claim, one)
+    except InputError as error:  # a mark sets what is no dial
+        raise LoadError(f"{entry.place}: {error}") from error
     return claim
 
 
@@ -101,15 +111,35 @@ def import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        with registry.recording(), contained():
+        with _unhidden(), registry.recording(), contained():
             spec.loader.exec_module(module)
     except Exception as error:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
         cause = " ".join(str(error).split()) or "no message"
         raise LoadError(
             f"{_place(path, error)}: the file cannot be imported; {type(error).__name__}: {cause}"
         ) from error
     return module
+
+
+@contextmanager
+def _unhidden() -> Iterator[None]:
+    """Refuse code that hides or replaces modules; those that were there are put back."""
+    import torch  # noqa: F401 -- so that it is known
+
+    known = NEEDED | sys.stdlib_module_names
+    everything = dict(sys.modules)
+    before = {name: one for name, one in everything.items() if name.partition(".")[0] in known}
+    try:
+        yield
+    finally:
+        after = {**before, **sys.modules}
+        hidden = [n for n, it in after.items() if sys.modules.get(n) is not before.get(n, it or n)]
+        for name in hidden:
+            sys.modules.pop(name, None)
+        sys.modules.update(everything if hidden else {})
+    if hidden:
+        raise ImportError(f"it hides or replaces {hidden[0]}; rankcheck runs on what is installed")
 
 
 class _FromSource(SourceFileLoader):

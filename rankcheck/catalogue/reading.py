@@ -17,6 +17,7 @@ from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.facts import HEAD, Facts
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference, paper
+from rankcheck.claims.registry import TOP_LEVEL
 from rankcheck.files import shown_path
 
 _READ = (*KINDS, "paper", "Reference", "Erratum")
@@ -139,9 +140,7 @@ class _Reader:
         top = {id(call) for call, _ in declared}
         for call in self.nodes:
             if isinstance(call, ast.Call) and self._declares(call) and id(call) not in top:
-                raise self._refusal(
-                    "a claim is a decorated function at the top level of its file", call
-                )
+                raise self._refusal(TOP_LEVEL, call)
         return [self._readable(call, function) for call, function in declared]
 
     def _readable(self, call: ast.Call, function: ast.FunctionDef) -> Entry:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from rankcheck.balls import widths
-from rankcheck.claims.facts import LONGEST_ID, Facts, is_id
+from rankcheck.claims.facts import Facts
 from rankcheck.claims.methods import Methods
 from rankcheck.claims.relations import NoTruthValue, Relation
 from rankcheck.errors import InputError, contained
@@ -70,12 +70,6 @@ class Declaration(Facts):
         Raises:
             ClaimError: naming the one that is broken.
         """
-        if not isinstance(self.id, str) or not is_id(self.id):
-            raise ClaimError(
-                self,
-                "an id is lower-case words joined by dots and hyphens, like rank.cross-example, "
-                f"of at most {LONGEST_ID} characters",
-            )
         if not self.statement:
             raise ClaimError(self, "a claim states its mathematics in the docstring of its body")
         for name, parameter in inspect.signature(self.body).parameters.items():

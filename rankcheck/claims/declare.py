@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypedDict, Unpack
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Body, Claim, ClaimError, Need
 from rankcheck.claims.erratum import Erratum
-from rankcheck.claims.facts import OUTCOMES
+from rankcheck.claims.facts import LONGEST_ID, OUTCOMES, is_id
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
@@ -98,6 +98,7 @@ def _recorded(decorator: Callable[P, Declare]) -> Callable[P, Declare]:
 
 def _malformed(id: str, body: object, problem: str) -> Any:  # noqa: A002
     """The record of a malformed claim; it takes the place of the claim in its file."""
+    _check_place(id, body)
     code = getattr(body, "__code__", None)
     file, line = ("", 0) if code is None else (code.co_filename, code.co_firstlineno)
     problem = problem.removeprefix(f"{id}: ")
@@ -299,13 +300,15 @@ def _claim(function: Callable[..., Any], *, reference: object, **attributes: Any
         raise ClaimError(
             name, f"the reference is {reference!r:.80}; a claim names its paper(key, place)"
         )
+    _check_place(name, function)
+    if not isinstance(name, str) or not is_id(name):
+        raise ClaimError(
+            str(name),
+            "an id is lower-case words joined by dots and hyphens, like rank.cross-example, "
+            f"of at most {LONGEST_ID} characters",
+        )
     if not inspect.isfunction(function):
         raise ClaimError(name, f"{function!r:.80} is decorated; a claim is declared on a function")
-    outer, _, _ = function.__qualname__.rpartition(".")
-    if outer and not outer.endswith("<locals>"):
-        raise ClaimError(
-            name, f"the claim is a method of {outer}; a claim stands at the top level of its file"
-        )
     doc = inspect.cleandoc(function.__doc__ or "")
     first, _, rest = doc.partition("\n\n")
     code = function.__code__
@@ -323,6 +326,13 @@ def _claim(function: Callable[..., Any], *, reference: object, **attributes: Any
     )
     registry.add(claim)
     return claim
+
+
+def _check_place(id: str, function: object) -> None:  # noqa: A002
+    """Refuse a method: pytest may pass over its class, so its whole file is refused."""
+    outer = getattr(function, "__qualname__", "").rpartition(".")[0]
+    if outer and not outer.endswith("<locals>"):
+        raise ClaimError(id, f"{registry.TOP_LEVEL}; this is a method of {outer}")
 
 
 def _uncheckable(function: Callable[..., Any]) -> Body:

@@ -12,13 +12,15 @@ from rankcheck.claims.kinds import Kind
 from rankcheck.claims.reference import Reference
 from rankcheck.stored import shown
 
-__all__ = ["HEAD", "LONGEST_ID", "OUTCOMES", "Facts", "check_id", "is_id"]
+__all__ = ["HEAD", "LONGEST_ID", "OUTCOMES", "Facts", "check_id", "declared_id", "is_id"]
 
 #: What may become of the result that a wrong step was to prove.
 OUTCOMES = ("stands", "stands with another constant", "open")
 #: Files are named after a claim, and a file name has at most 255 bytes.
 LONGEST_ID = 200
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
+#: What follows the id where dials of the claim are set, as in `mine.claim[k=2]`.
+_SETTING = re.compile(r"\[[\w.,=+÷-]{1,200}\]$")
 #: The facts that come from the name and the docstring of a claim, and from its first two arguments.
 HEAD = ("id", "kind", "title", "statement", "reference")
 
@@ -32,13 +34,18 @@ def is_id(text: str) -> bool:
     return len(text) <= LONGEST_ID and _ID.fullmatch(text) is not None
 
 
+def declared_id(text: str) -> str:
+    """The id of a claim, without a setting of its dials: `mine.claim` of `mine.claim[k=2]`."""
+    return _SETTING.sub("", text)
+
+
 def check_id(text: str) -> None:
     """Refuse a text in a file that is not the id of a claim.
 
     Raises:
         ValueError: with the rule.
     """
-    if not is_id(text):
+    if not is_id(declared_id(text)):
         raise ValueError(
             f"it is of the claim {shown(text)}; the id of a claim is lower-case words joined by "
             "dots and hyphens"

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
 __all__ = [
+    "TOP_LEVEL",
     "DuplicateClaim",
     "Malformed",
     "add",
@@ -22,6 +23,9 @@ __all__ = [
     "record",
     "recording",
 ]
+
+#: Where a claim stands; one that pytest or `rankcheck list` would pass over is refused.
+TOP_LEVEL = "a claim is a decorated function at the top level of its file"
 
 
 @dataclass(frozen=True)

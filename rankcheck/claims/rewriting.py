@@ -67,6 +67,7 @@ def compiled(function: Function, tree: ast.FunctionDef, **names: Any) -> Functio
     exec(compile(module, function.__code__.co_filename, "exec", dont_inherit=True), namespace)
     made = namespace[tree.name]
     assert isinstance(made, Function)
+    made.__kwdefaults__ = function.__kwdefaults__  # a dial may be set to another value
     return made
 
 

@@ -1,23 +1,28 @@
 """The controls of a claim, each as a claim of its own: a statement that a search has to refute.
 
 A mutant sets parameters of the body, a need drops a hypothesis, and a derived mutant makes one
-relation 2 % stronger.
+relation 2 % stronger. A claim whose dials are parametrized is one claim for each setting of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial, wraps
+from itertools import product
+from types import FunctionType
 from typing import Any
 
-from rankcheck.claims.claim import Claim
+from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.errors import InputError
 
-__all__ = ["derived", "derived_name", "dialled", "mutant", "variant", "without"]
+__all__ = ["at", "derived", "derived_name", "dialled", "mutant", "settings", "variant", "without"]
 
 _DERIVED = re.compile(r"(?:bound 2 % stronger|one side 2 % off)(?: \((.*)\))?")
 
@@ -81,6 +86,59 @@ def variant(claim: Claim, name: str) -> Claim:
         return derived(claim, parts[1] or "")
     known = ", ".join(map(repr, [*claim.mutants, *claim.needs])) or "none"
     raise InputError(f"{claim.id} has no control {name!r}; its mutants and hypotheses are: {known}")
+
+
+def settings(claim: Claim) -> list[dict[str, Any]]:
+    """The settings of its dials that marks of pytest list for a claim; an empty one without a mark.
+
+    Raises:
+        ClaimError: if a mark of the claim or of its module lists anything else.
+    """
+    if "pytest" not in sys.modules:
+        return [{}]
+    from _pytest.mark.structures import ParameterSet, get_unpacked_marks
+
+    dials = () if claim.kind in FALSE else getattr(claim.body, "__kwdefaults__", None) or ()
+    found = []
+    marked = (claim.body, claim, sys.modules.get(claim.__module__))
+    for mark in (mark for one in marked for mark in get_unpacked_marks(one)):
+        if mark.name != "parametrize":
+            continue
+        given = dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False))
+        given |= mark.kwargs
+        names, values = given.get("argnames", ()), given.get("argvalues")
+        names, alone = ParameterSet._parse_parametrize_args(names, ())
+        if set(names) <= set(dials) and isinstance(values, Collection):
+            sets = ParameterSet._parse_parametrize_parameters(values, alone)
+            with suppress(TypeError, ValueError):  # of another number of values
+                found.append([dict(zip(names, one.values, strict=True)) for one in sets])
+                if found[-1] and not given.get("indirect"):
+                    continue
+        raise ClaimError(
+            claim,
+            f"parametrize sets {names}; it lists values, none of them indirect, of dials (keyword-"
+            f"only parameters of a body that is not declared false): {sorted(dials) or 'none'}",
+        )
+    return [{k: v for one in way for k, v in one.items()} for way in product(*found)]
+
+
+def at(claim: Claim, setting: Mapping[str, Any]) -> Claim:
+    """The claim with other values of its dials: `mine.claim[k=2]`, with controls of its own.
+
+    Raises:
+        ClaimError: if rows and files cannot be named after a value.
+    """
+    if not setting:
+        return claim
+    texts = [f"{k}={getattr(v, '__name__', v)}".replace("/", "÷") for k, v in setting.items()]
+    for text in texts:
+        if not re.fullmatch(r"\w+=[\w.+÷-]{1,40}", text):
+            rule = "a value is a number, a word or a function, after which rows are named"
+            raise ClaimError(claim, f"parametrize sets {text!r:.60}; {rule}")
+    old: Any = claim.body
+    body = FunctionType(old.__code__, old.__globals__, None, old.__defaults__, old.__closure__)
+    body.__kwdefaults__ = {**old.__kwdefaults__, **setting}
+    return replace(claim, id=f"{claim.id}[{','.join(texts)}]", body=body)
 
 
 def _varied(claim: Claim, what: str, body: Callable[..., Any], **changes: Any) -> Claim:

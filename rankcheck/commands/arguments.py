@@ -223,22 +223,22 @@ class JsonFile:
         InputError: if the file cannot be written, or is no such JSON.
     """
 
-    def __init__(self, argument: str | None, what: str, *fields: str) -> None:
+    def __init__(self, args: argparse.Namespace, what: str, *fields: str) -> None:
+        argument: str | None = args.json
         self._printed = argument == "-"
-        self._what = what
         self.path = None if argument is None or self._printed else Path(argument)
         self.stream = sys.stderr if self._printed else sys.stdout
         if self.path is not None:
             files.check_writable(self.path, what, fields)
+        args.report = self  # for an error that ends the run
 
     def write(self, data: object) -> None:
         """Write JSON.
 
         Raises:
-            InputError: if the file cannot be written.
+            OSError: if the file cannot be written.
         """
         if self.path is not None:
-            with files.naming(self.path, self._what):
-                files.write_json(self.path, data)
+            files.write_json(self.path, data)
         elif self._printed:
             print(json.dumps(data, indent=2, ensure_ascii=False))

@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     """Audit the network, show and write the result; returns the exit code."""
     if audit_over_time.asked(args):
         return audit_over_time.run(args)
-    report = JsonFile(args.json, "an audit", "schema", "model", "layers", "theorems")
+    report = JsonFile(args, "an audit", "schema", "model", "layers", "theorems")
     _check(args, report.path)
     fix_arithmetic()  # so that the number of workers changes no digit
     stream = report.stream
@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
     if args.html is not None:
         from rankcheck.report.audit import audit_page
 
-        files.write_page(args.html, audit_page(result))
+        files.write_text(args.html, audit_page(result))
         say(f"page: {args.html}", stream)
     if args.balanced is not None:
         _write_balanced(args)

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _compare(args: argparse.Namespace) -> int:
-    report = JsonFile(args.json, "a comparison of audits", "schema", "changes", "old", "new")
+    report = JsonFile(args, "a comparison of audits", "schema", "changes", "old", "new")
     _check(args, report)
     from rankcheck.audit.history import compare
     from rankcheck.terminal.audit import AuditDisplay
@@ -94,7 +94,7 @@ def _compare(args: argparse.Namespace) -> int:
     if args.html is not None:
         from rankcheck.report.history import comparison_page
 
-        files.write_page(args.html, comparison_page(found))
+        files.write_text(args.html, comparison_page(found))
         say(f"page: {args.html}", report.stream)
     return Exit.UNDECIDED if found.is_assumed else Exit.EXPECTED
 
@@ -102,7 +102,7 @@ def _compare(args: argparse.Namespace) -> int:
 def _folder(args: argparse.Namespace) -> int:
     if args.watch and args.json == "-":
         raise InputError("--json - with --watch has no end; name a file, which is written anew")
-    report = JsonFile(args.json, "a history of audits", "schema", "titles", "checkpoints")
+    report = JsonFile(args, "a history of audits", "schema", "titles", "checkpoints")
     _check(args, report)
     from rankcheck.audit.history.measure import Measuring
     from rankcheck.audit.history.run import Course
@@ -210,7 +210,7 @@ class _Shown:
         if self._html is not None:
             from rankcheck.report.history import history_page
 
-            files.write_page(self._html, history_page(history))
+            files.write_text(self._html, history_page(history))
 
 
 def _check(args: argparse.Namespace, report: JsonFile) -> None:

@@ -38,7 +38,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import add_limit, add_settings, limit, settings
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
-from rankcheck.files import shown_path
+from rankcheck.files import check_place, shown_path
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
 from rankcheck.terminal import exits
@@ -138,20 +138,21 @@ def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
     from rankcheck.counterexamples.instance import DisagreementError
 
     folder = how.folder or folder_of(claim)
+    check_place(folder / f"{claim.id}.json")
     try:
         if how.instance is not None:
-            return Exit.EXPECTED, _write_given(claim, folder, how.instance, tight=how.tight)
+            return _write_given(claim, folder, how.instance, tight=how.tight)
         from rankcheck.verification.stages import from_search
 
         violation = from_search(claim, how.settings)
-        return Exit.EXPECTED, _write(folder, violation, budget=how.settings.shrink)
+        return _write(folder, violation, budget=how.settings.shrink)
     except NotRefutedError as error:
         return Exit.REFUTED, f"not certified: {error}"
     except DisagreementError as error:
         return Exit.UNDECIDED, f"not certified: {error}"
 
 
-def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> str:
+def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> tuple[Exit, str]:
     from rankcheck.counterexamples.given import from_choices, read_instance
     from rankcheck.counterexamples.replay import family_of
     from rankcheck.verification.batching import check_batching
@@ -166,14 +167,12 @@ def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> str:
     return _write(folder, from_choices(claim, given.choices, family=family), budget=None)
 
 
-def _write(folder: Path, violation: Instance, *, budget: float | None) -> str:
-    """Make a violation small and write its certificate; returns the text about it."""
+def _write(folder: Path, violation: Instance, *, budget: float | None) -> tuple[Exit, str]:
+    """Make a violation small and write its certificate; the exit code, and the text about it."""
     from rankcheck.counterexamples.reporting import report_violation
 
     report = report_violation(violation, folder, budget=budget)
-    if report.certificate is None:
-        raise InputError(f"a certificate cannot be written to {folder}")
-    return report.message
+    return Exit.EXPECTED if report.certificate else Exit.USAGE, report.message
 
 
 def _refuted(entries: list[Entry]) -> list[Entry]:
@@ -200,8 +199,6 @@ def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
         return Exit.REFUTED, f"not certified: {claim.id}: {error}"
     except DisagreementError as error:
         return Exit.UNDECIDED, f"not certified: {error}"
-    except OSError as error:
-        raise InputError(f"the certificate of {claim.id} cannot be written: {error}") from error
     judgement = again.violation.judgement
     origin = "" if again.origin == again.path else f", from {shown_path(again.origin)}"
     state = "written" if again.changed else "up to date"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import json
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -113,6 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             Exit.USAGE,
             f"the working directory cannot be used: {error.strerror}; change to one that exists",
         )
+    args: Any = None
     try:
         with interrupts.handled():
             words = sys.argv[1:] if arguments is None else arguments
@@ -124,9 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = int(args.run(args))
             sys.stdout.flush()
     except InputError as error:
-        return _failed(Exit.USAGE, str(error))
+        return _failed(Exit.USAGE, str(error), args)
     except InstallationError as error:
-        return _failed(Exit.INTERNAL, str(error))
+        return _failed(Exit.INTERNAL, str(error), args)
     except KeyboardInterrupt:
         interrupts.arrived()
         return _failed(Exit.INTERRUPTED, "interrupted")
@@ -138,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         where = "" if error.filename is None else f"{str(error.filename)[:200]}: "
         code = Exit.INTERNAL if error.errno in EXHAUSTED else Exit.USAGE
-        return _failed(code, f"{where}{error.strerror or error}")
+        return _failed(code, f"{where}{error.strerror or error}", args)
     except Exception as error:
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
@@ -163,7 +166,14 @@ def _completed(top: Parser) -> Parser:
     return top
 
 
-def _failed(code: Exit, message: str) -> Exit:
-    """Print the one line of an error."""
-    say(f"rankcheck: {one_line(message)}", sys.stderr)
+def _failed(code: Exit, message: str, args: Any = None) -> Exit:
+    """Print the one line of an error, and write it where `--json` was to write the result."""
+    line = one_line(message)
+    say(f"rankcheck: {line}", sys.stderr)
+    data = {"schema": 1, "error": line}
+    if getattr(args, "json", None) is True:
+        print(json.dumps(data, ensure_ascii=False))
+    elif getattr(args, "report", None) is not None:
+        with suppress(OSError):
+            args.report.write(data)
     return code

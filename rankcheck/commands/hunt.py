@@ -93,8 +93,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Hunt the claims, show and write the results; returns the exit code."""
+    result = JsonFile(args, "the result of a hunt", "schema", "hunts")
     entries = select([args.selector])
-    result = JsonFile(args.json, "the result of a hunt", "schema", "hunts")
     if args.journal is not None and len(entries) > 1:
         raise InputError(
             f"{args.selector} selects {len(entries)} claims; a journal is kept for one"
@@ -127,10 +127,10 @@ def run(args: argparse.Namespace) -> int:
                     codes.append(CODES[report.data["verdict"]])
                     problem = report.problem
             if problem:
+                if len(entries) == 1 and not hunts:
+                    raise InputError(problem)
                 say(f"rankcheck: {one_line(problem)}", sys.stderr)
                 codes.append(Exit.USAGE)
-    if not hunts:
-        return exits.worst(codes)
     fields = {"schema": SCHEMA, "versions": versions(), "budget": args.budget}
     result.write({**fields, "hunts": hunts})
     return exits.worst(codes)

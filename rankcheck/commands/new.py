@@ -21,7 +21,7 @@ from rankcheck.claims.facts import is_id
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.reference import Document, documents, headings
 from rankcheck.errors import InputError
-from rankcheck.files import project_folder, shown_path
+from rankcheck.files import project_folder, shown_path, write_text
 from rankcheck.terminal.plain import say
 
 HELP = "write a file with a new claim, to be filled in; add a document"
@@ -156,13 +156,9 @@ def _new_claim(args: argparse.Namespace) -> int:
     path = args.file or _place(args.id)
     if path.suffix != ".py":
         raise InputError(f"{path} does not end in .py; a file of claims is a Python file")
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text(args.id, args.kind or "bound"))
-    except FileExistsError as error:
-        raise InputError(f"{path} exists, and is left as it is; --file names another") from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+    if path.exists() or path.is_symlink():
+        raise InputError(f"{path} exists, and is left as it is; --file names another")
+    write_text(path, text(args.id, args.kind or "bound"))
     shown = shown_path(path)
     say(f"wrote {shown}: fill in what stands in capitals, then: rankcheck verify {shown}")
     return 0

@@ -133,12 +133,16 @@ def _shape(text: str) -> tuple[str, tuple[int, ...]]:
 
 def run(args: argparse.Namespace) -> int:
     """Prove the claims, show and write the results; returns the exit code."""
+    written = JsonFile(args, "the result of a proof", "schema", "proved")
     entries = select([args.selector])
-    written = JsonFile(args.json, "the result of a proof", "schema", "proved")
+    for path in map(file.FORM.path, entries if args.keep else []):
+        files.check_place(path)
     if args.coq is not None:
         if len(entries) > 1:
             raise InputError(f"{args.selector} selects {len(entries)} claims; --coq is for one")
-        files.check_writable(args.coq, "a file for Coq", form="Coq", same=_is_coq)
+        files.check_writable(
+            args.coq, "a file for Coq", form="Coq", same=lambda path: path.suffix == ".v"
+        )
     shape: Shape = {}
     for name, values in args.shape:
         shape[name] = (*shape.get(name, ()), *values)
@@ -154,7 +158,9 @@ def run(args: argparse.Namespace) -> int:
             ask = _Ask(alone, index, entry, seconds)
             try:
                 result = ask.result(settings, args.keep, written)
-            except InputError as error:  # of this claim; the others are proved
+            except (InputError, OSError) as error:  # of this claim; the others are proved
+                if len(entries) == 1:
+                    raise
                 say(f"rankcheck: {one_line(str(error))}", sys.stderr)
                 codes.append(Exit.USAGE)
                 continue
@@ -172,15 +178,10 @@ def run(args: argparse.Namespace) -> int:
             interrupted = result.interrupted
             if interrupted:
                 break
-    if found:
-        written.write({"schema": SCHEMA, "versions": versions(), "proved": found})
+    written.write({"schema": SCHEMA, "versions": versions(), "proved": found})
     if interrupted:
         raise KeyboardInterrupt
     return exits.worst(codes)
-
-
-def _is_coq(path: Path) -> bool:
-    return path.suffix == ".v"
 
 
 def _write_coq(entry: Entry, result: Result, path: Path) -> str:
@@ -195,8 +196,7 @@ def _write_coq(entry: Entry, result: Result, path: Path) -> str:
         except NotWritten as error:
             why = why or str(error)
             continue
-        with files.naming(path, "the file for Coq"):
-            files.write_text(path, text)
+        files.write_text(path, text)
         return f"  for Coq: {path} (the proof for {one.text})"
     return f"  {path} is not written: {why or 'nothing is proved'}"
 
@@ -230,9 +230,15 @@ class _Ask:
             result = through(plan, self._attempt, settings, shown.progress)
             if not result.interrupted:
                 result = replace(result, chance=self._chance(settings))
-        left = file.leave(entry, result)
-        result = replace(result, left=None if left is None else shown_path(left))
+        problem = ""
+        try:
+            left = file.leave(entry, result)
+            result = replace(result, left=None if left is None else shown_path(left))
+        except OSError as error:
+            problem = f"{error.filename}: {error.strerror}"
         shown.result(result.message, proved=bool(result.proved))
+        if problem:
+            raise InputError(problem)
         if keep:
             path = file.keep(entry, result)
             shown.say("  nothing to keep" if path is None else f"  kept in {shown_path(path)}")

@@ -34,7 +34,7 @@ from rankcheck.catalogue.loader import load
 from rankcheck.commands.arguments import add_instance, add_limit, limit, one_claim
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
-from rankcheck.files import shown_path
+from rankcheck.files import check_place, shown_path
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
 from rankcheck.records.file import short
@@ -106,14 +106,13 @@ def _prepare(entry: Entry, how: _How) -> Callable[[None, Tell], tuple[Exit, str]
         from rankcheck.records import NotCertifiedError, OutsideError, stored_path
 
         path = stored_path(claim) if how.folder is None else how.folder / f"{claim.id}.json"
+        check_place(path)
         try:
             return _again(claim, path) if how.instance is None else _given(claim, how, path)
         except OutsideError:
             raise
         except NotCertifiedError as error:
             return Exit.UNDECIDED, f"nothing is kept: {error}"
-        except OSError as error:
-            raise InputError(f"records cannot be written to {path}: {error.strerror}") from error
 
     return answer
 

@@ -200,7 +200,7 @@ def _refuted(path: Path, entry: Entry) -> tuple[Exit, str]:
         return Exit.REFUTED, f"not proved: {error}"
     except DisagreementError as error:
         return Exit.UNDECIDED, f"not proved: {error}"
-    judgement = replayed.judgement
+    claim, judgement = replayed.claim, replayed.judgement
     if not replayed.refuted:
         return Exit.REFUTED, (
             f"not proved: the text of {claim.id} ({entry.place}) has changed since {path} was "

@@ -24,7 +24,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands.completion import add_selectors
 from rankcheck.commands.verify import Run, add_run
 from rankcheck.errors import InputError
-from rankcheck.report.badge import FIELDS, write_badge
+from rankcheck.report.badge import FIELDS, badge
 from rankcheck.stored import StoredError, read_json
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
@@ -82,10 +82,10 @@ def run(args: argparse.Namespace) -> int:
     from rankcheck.report import ledger_page  # its libraries take a while to import
 
     page = ledger_page(ledger, entries, hunts)
-    files.write_page(args.out, page)
+    files.write_text(args.out, page)
     say(f"page: {args.out}")
     if args.badge is not None:
-        write_badge(args.badge, ledger.rows)
+        files.write_json(args.badge, badge(ledger.rows))
         say(f"badge: {args.badge}")
     return code
 

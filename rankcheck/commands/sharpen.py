@@ -41,12 +41,14 @@ from rankcheck.commands.arguments import (
     add_processes,
     add_seed,
     add_shrink,
+    check_apart,
     limit,
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT, shown_path
 from rankcheck.parallel import Alone, Stopped, Tell
+from rankcheck.records.file import FORM
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
@@ -97,8 +99,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sharpen the claims, show and write the results; returns the exit code."""
+    result = JsonFile(args, "the result of a sharpening", "schema", "sharpenings")
     entries = select([args.selector])
-    result = JsonFile(args.json, "the result of a sharpening", "schema", "sharpenings")
+    for path in map(FORM.path, entries if args.record else []):
+        files.check_place(path)
     if len(entries) > 1:
         for name in ("dial", "html"):
             if getattr(args, name) is not None:
@@ -107,8 +111,7 @@ def run(args: argparse.Namespace) -> int:
                 )
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
-        if result.path is not None and result.path.absolute() == args.html.absolute():
-            raise InputError(f"{args.html} is named twice; --json and --html write different files")
+        check_apart([args.html, result.path])
     seconds = limit(args, "sharpen")
     codes: list[Exit] = []
     found: list[dict[str, Any]] = []
@@ -119,18 +122,19 @@ def run(args: argparse.Namespace) -> int:
             try:
                 data = _sharpened(alone, index, entry, args, seconds, result)
             except InputError as error:  # of this claim; the others are sharpened
+                if len(entries) == 1:
+                    raise
                 say(f"rankcheck: {one_line(str(error))}", sys.stderr)
                 codes.append(Exit.USAGE)
                 continue
             codes.append(_code(data))
             if data is not None:
                 found.append(data)
-    if found:
-        result.write({"schema": SCHEMA, "versions": versions(), "sharpenings": found})
+    result.write({"schema": SCHEMA, "versions": versions(), "sharpenings": found})
     if found and args.html is not None:
         from rankcheck.report.sharpening import sharpening_page
 
-        files.write_page(args.html, sharpening_page(found[0]))
+        files.write_text(args.html, sharpening_page(found[0]))
         say(f"page: {args.html}", result.stream)
     return exits.worst(codes)
 
@@ -181,11 +185,12 @@ def _sharpened(
         shown.say(f"{entry.id}: the search {stopped.how([entry.file])}")
         _tell(shown, entry)
         return None
-    if answer.problem:
-        raise InputError(answer.problem)
-    shown.result(answer.data)
+    if answer.data:
+        shown.result(answer.data)
     for line in answer.kept:
         shown.say(f"  {line}")
+    if answer.problem:
+        raise InputError(answer.problem)
     return answer.data
 
 
@@ -203,7 +208,7 @@ class _Answer:
 
     Attributes:
         kept: what was kept beside the claim, in sentences.
-        problem: why the claim cannot be sharpened.
+        problem: why the claim cannot be sharpened, or nothing be kept.
     """
 
     data: dict[str, Any] = field(default_factory=dict)
@@ -229,8 +234,12 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Answer]:
         if isinstance(claim, BrokenClaim):
             return _Answer(problem=claim.problem)
         result = sharpen(claim, progress=progress, **settings)
-        kept = tuple(record(result)) if keep else ()
+        kept, problem = [], ""
+        try:
+            kept = record(result) if keep else []
+        except OSError as error:
+            problem = f"{error.filename}: {error.strerror}"
         data = {"refuted": result.refuted, "certified": result.certified, **result.to_json()}
-        return _Answer(data, kept)
+        return _Answer(data, tuple(kept), problem)
 
     return answer

@@ -88,7 +88,7 @@ def _write(path: Path, entries: Sequence[Entry], ledger: Path | None) -> int:
     else:
         rows = read_ledger(ledger).rows_of(entry.id for entry in entries)
         page = claim_page(list(zip(rows, entries, strict=True)))
-    files.write_page(path, page)
+    files.write_text(path, page)
     say(f"page: {path}")
     return 0
 

@@ -66,8 +66,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Verify the claims, show their rows, write the ledger; returns the exit code."""
+    file = JsonFile(args, "a ledger", "schema", "claims")
     prepared = Run.of(args, select(args.selectors))
-    file = JsonFile(args.json, "a ledger", "schema", "claims")
     shown = Progress(file.stream, len(prepared.entries))
     ledger = prepared.ledger(shown, file.path)
     file.write(ledger.to_json())
@@ -128,7 +128,7 @@ class Run:
                 )
         except KeyboardInterrupt:
             _conclude(shown, self.settings)
-            left = len(self.entries) - len(shown.rows)
+            left = shown.claims - len(shown.rows)
             shown.say(f"interrupted: {left} claim{'s' * (left != 1)} left")
             if path is not None and shown.rows:
                 part = path.with_name(f"{path.name}.part")

@@ -12,6 +12,7 @@ from typing import Any
 from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.facts import declared_id
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.files import project_folder, shown_path
 from rankcheck.instances.choices import write_choices
@@ -66,8 +67,8 @@ def readable(text: str) -> str:
 
 
 def selector(claim: Claim) -> str | None:
-    """What a person types on the command line for a claim; None if it is not in a file."""
-    if not claim.file.is_file():
+    """What a person types for a claim; None if it is not in a file, or a setting of its dials."""
+    if not claim.file.is_file() or claim.id != declared_id(claim.id):
         return None
     if claim.file.resolve().is_relative_to(project_folder()):
         return claim.id

@@ -20,6 +20,7 @@ from rankcheck import balls
 from rankcheck.catalogue.finding import find, short
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.variants import at, settings
 from rankcheck.counterexamples.certificate import CertificateError, read, section, stored_path
 from rankcheck.counterexamples.describe import describe_exact, selector
 from rankcheck.counterexamples.explain import explained
@@ -95,6 +96,8 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
     data = read(path)
     if claim is None:
         [claim] = load([find(path, data, prove="rankcheck.counterexamples.replay")])
+    each = (at(claim, setting) for setting in settings(claim))
+    claim = next((one for one in each if one.id == data["claim"]), claim)
     if data["claim"] != claim.id:
         raise CertificateError(f"{path} is a certificate of {data['claim']}, not of {claim.id}")
     smallest, worst = data["smallest"], data["worst"]

@@ -12,11 +12,12 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rankcheck.files import make_folder
+from rankcheck.files import make_folder, naming
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.stored import StoredError, build, parse, shown
@@ -78,6 +79,7 @@ class Journal:
             self._file = path.open("a+b")
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             raise _unusable(path, error) from error
+        length = 1
         try:
             if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
                 raise JournalError(f"the journal {path} is not a file; a journal is one that grows")
@@ -88,7 +90,10 @@ class Journal:
             if not length:
                 self._append(self._head)
         except OSError as error:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()
+            if not length:  # it could not be begun
+                path.unlink(missing_ok=True)
             raise _unusable(path, error) from error
         except BaseException:
             self._file.close()
@@ -117,12 +122,10 @@ class Journal:
         self._append(line)
 
     def _append(self, data: Mapping[str, Any]) -> None:
-        try:
+        with naming(self.path):
             self._file.write(_text(data))
             self._file.flush()
             os.fsync(self._file.fileno())
-        except OSError as error:  # of the system, not of the input; say of which file
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def _read(self, text: bytes) -> int:
         """Read all whole lines; returns their length in bytes."""

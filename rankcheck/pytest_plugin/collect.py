@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from rankcheck.catalogue.entry import CatalogueError
 from rankcheck.claims import registry
 from rankcheck.claims.registry import DuplicateClaim
 from rankcheck.files import shown_path
-from rankcheck.pytest_plugin.item import ClaimItem, MalformedItem
+from rankcheck.pytest_plugin.item import ClaimItem, MalformedItem, items_of
 from rankcheck.pytest_plugin.options import check_environment
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Collection:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(
         self, collector: Any, name: str, obj: object
-    ) -> list[pytest.Item] | None:
+    ) -> Sequence[pytest.Item] | None:
         if isinstance(obj, registry.Malformed):
             if obj.file.resolve() != collector.path.resolve():
                 return []
@@ -53,7 +53,7 @@ class Collection:
         claim: Claim = obj  # type: ignore[assignment]
         if claim.file.resolve() != collector.path.resolve():
             return []  # it is imported here, and collected where it is declared
-        return [ClaimItem.from_parent(collector, name=name, claim=claim)]
+        return items_of(collector, name, claim)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if any(isinstance(item, ClaimItem) for item in session.items):

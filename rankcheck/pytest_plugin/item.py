@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import wraps
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +21,45 @@ from rankcheck.verification.one import stopped_by
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["OPTIONS", "ClaimItem", "MalformedItem"]
+__all__ = ["OPTIONS", "ClaimItem", "MalformedItem", "items_of"]
 
 #: The options of the run, in the stash of the configuration.
 OPTIONS = pytest.StashKey[Options]()
 
 
-class ClaimItem(pytest.Item):
+def items_of(collector: Any, name: str, claim: Claim) -> list[ClaimItem]:
+    """The tests of a claim: one, or as many as pytest finds settings of its dials.
+
+    pytest is shown a function that has the marks of the claim, and for arguments the dials that are
+    parametrized. So fixtures and marks act as on any test.
+    """
+    from rankcheck.claims.variants import at, settings
+
+    @wraps(claim.body)
+    def shown() -> None: ...
+
+    seen: Any = shown
+    dials = list(settings(claim)[0])
+    seen.__signature__ = Signature([Parameter(dial, Parameter.KEYWORD_ONLY) for dial in dials])
+    seen.pytestmark = [*getattr(seen, "pytestmark", []), *getattr(claim, "pytestmark", [])]
+    items = []
+    for made in collector._genfunctions(name, seen):
+        call = getattr(made, "callspec", None)
+        item = ClaimItem.from_parent(
+            collector,
+            name=made.name,
+            claim=claim if call is None else at(claim, {dial: call.params[dial] for dial in dials}),
+            callobj=seen,
+            callspec=call,
+            fixtureinfo=made._fixtureinfo,
+            keywords=call and {call.id: True},
+            originalname=name,
+        )
+        items.append(item)
+    return items
+
+
+class ClaimItem(pytest.Function):
     """The test of one claim.
 
     Attributes:
@@ -37,14 +71,6 @@ class ClaimItem(pytest.Item):
         self.claim = claim
         self.row: Row | None = None
         put(self.user_properties, properties_of(claim))
-        for marked in (claim.body, claim):
-            self.own_markers.extend(getattr(marked, "pytestmark", []))
-        self.keywords.update({mark.name: mark for mark in self.own_markers})
-
-    @property
-    def obj(self) -> Claim:
-        """The claim; other plugins expect this attribute of an item."""
-        return self.claim
 
     def runtest(self) -> None:
         """Verify the claim, then hunt it if it is a conjecture and `--rankcheck-hunt` was given.
@@ -85,7 +111,7 @@ class ClaimItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """For a claim that is not as expected: the message and its place, no traceback."""
         if not isinstance(excinfo.value, ClaimFalse):
-            return super().repr_failure(excinfo, style)
+            return super().repr_failure(excinfo)
         from _pytest._code.code import ReprExceptionInfo, ReprFileLocation, ReprTracebackNative
 
         message = str(excinfo.value)

@@ -18,8 +18,8 @@ from rankcheck.pytest_plugin.options import Options
 from rankcheck.pytest_plugin.properties import CLAIM, properties_of, put
 from rankcheck.terminal import table
 from rankcheck.terminal.github import Annotation, add_summary, summary
-from rankcheck.verification.ledger import Ledger, LedgerError, Row
-from rankcheck.verification.one import stopped_by, unfinished
+from rankcheck.verification.ledger import Ledger, Row
+from rankcheck.verification.one import stopped_by
 
 __all__ = ["LedgerHooks"]
 
@@ -63,7 +63,7 @@ class LedgerHooks:
             return
         file, line, _ = report.location
         place = self.config.rootpath / file, (line or 0) + 1
-        if row is not None and not row.expected:
+        if row is not None and not row.expected and not hasattr(report, "wasxfail"):
             self.annotations[id_] = Annotation.of(row, *place)
         elif report.failed:
             why = str(report.longrepr).strip()
@@ -82,8 +82,8 @@ class LedgerHooks:
         )
         try:
             ledger.write(path)
-        except LedgerError as error:
-            self.unwritten = str(error)
+        except OSError as error:
+            self.unwritten = f"{path} cannot be written: {error.strerror}"
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -123,6 +123,6 @@ def _row(item: ClaimItem, call: pytest.CallInfo[None]) -> Row | None:
         return item.row
     if error is None or call.when == "teardown":
         return None
-    if isinstance(error, pytest.skip.Exception):
-        return unfinished(item.claim, f"its test was skipped: {error}")
+    if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
+        return None  # the claim was not put to the test
     return stopped_by(item.claim, error)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from rankcheck import files
 from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.verification.ledger import Row
 
-__all__ = ["FIELDS", "badge", "write_badge"]
+__all__ = ["FIELDS", "badge"]
 
 #: What a badge has, and nothing else (https://shields.io/badges/endpoint-badge).
 FIELDS = ("schemaVersion", "label", "message", "color")
@@ -32,13 +30,3 @@ def badge(rows: Sequence[Row]) -> dict[str, object]:
     else:
         message, color = f"{claims} as expected", "brightgreen"
     return dict(zip(FIELDS, (1, "rankcheck", message, color), strict=True))
-
-
-def write_badge(path: Path, rows: Sequence[Row]) -> None:
-    """Write the badge of a ledger, either the whole file or nothing.
-
-    Raises:
-        InputError: if it cannot be written.
-    """
-    with files.naming(path, "the badge"):
-        files.write_json(path, badge(rows))

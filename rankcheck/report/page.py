@@ -22,6 +22,7 @@ from markupsafe import Markup
 
 from rankcheck import files
 from rankcheck.catalogue.entry import Entry, at_prompt
+from rankcheck.claims.facts import declared_id
 from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.proved import METHODS
@@ -112,7 +113,7 @@ class ClaimPart:
             return self.row.id
         if at_prompt(file):
             return None
-        return shlex.quote(f"{public(self.row.file)}::{self.row.id}")
+        return shlex.quote(f"{public(self.row.file)}::{declared_id(self.row.id)}")
 
     @property
     def replay(self) -> str | None:
@@ -190,7 +191,7 @@ def ledger_page(
     """
     known = {entry.id: entry for entry in entries}
     whole = len(ledger.rows) < WHOLE
-    parts = [ClaimPart.of(row, known.get(row.id), whole=whole) for row in ledger.rows]
+    parts = [ClaimPart.of(row, known.get(declared_id(row.id)), whole=whole) for row in ledger.rows]
     several = sum(row.best_ratio is not None for row in ledger.rows) > 1
     pictures = [bounds(ledger), *hunts] if several else list(hunts)
     return render("ledger.html", ledger=ledger, pictures=pictures, whole=whole, **_shared(parts))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from rankcheck.claims.facts import declared_id
 from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.terminal import table
 from rankcheck.terminal.plain import printable
@@ -69,7 +70,7 @@ def annotated(rows: Iterable[Row], places: Mapping[str, tuple[Path, int]]) -> li
     Args:
         places: the file and the line of each claim, by its id.
     """
-    return [Annotation.of(row, *places[row.id]) for row in rows if not row.expected]
+    return [Annotation.of(row, *places[declared_id(row.id)]) for row in rows if not row.expected]
 
 
 def in_repository(file: Path) -> str:

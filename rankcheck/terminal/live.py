@@ -70,12 +70,14 @@ class Progress(Display):
                 self._remade[entry.id] = share
             case Lost(text):
                 self.say(text)
-            case Done(_, row):
-                self._finish(row)
+            case Done(entry, rows):
+                self._running.pop(entry.id, None)
+                self._remade.pop(entry.id, None)
+                self.claims += len(rows) - 1
+                for row in rows:
+                    self._finish(row)
 
     def _finish(self, row: Row) -> None:
-        self._running.pop(row.id, None)
-        self._remade.pop(row.id, None)
         self.rows.append(row)
         if not self.live:
             number = f"[{len(self.rows):{len(str(self.claims))}}/{self.claims}]"

@@ -356,14 +356,9 @@ class Ledger(InNotebooks):
         """Write the ledger to a file, whole or not at all.
 
         Raises:
-            LedgerError: if it cannot be written.
+            OSError: if it cannot be written.
         """
-        try:
-            files.write_json(path, self.to_json())
-        except OSError as error:
-            raise LedgerError(
-                f"the ledger cannot be written to {path}: {error.strerror}"
-            ) from error
+        files.write_json(path, self.to_json())
 
 
 def read_ledger(path: Path) -> Ledger:

@@ -37,7 +37,7 @@ def verify_entry(
     try:
         return verify_claim(claim, settings, progress=progress)
     except Exception as error:
-        return stopped_by(entry, error)
+        return stopped_by(claim, error)
 
 
 def stopped_by(entry: Entry | Claim, error: BaseException) -> Row:

@@ -17,10 +17,10 @@ from functools import partial
 from typing import TypeAlias
 
 from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.loader import load_each
+from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.parallel import Done, Lost, Started, Tell, Told
 from rankcheck.parallel.alone import how
-from rankcheck.parallel.executors import End, Limits, Unfinished, Work, executor_for
+from rankcheck.parallel.executors import Limits, Unfinished, Work, executor_for
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import unfinished, verify_entry
 from rankcheck.verification.profiles import Settings
@@ -28,8 +28,8 @@ from rankcheck.verification.profiles import Settings
 __all__ = ["Event", "default_workers", "row_of", "verify_claims"]
 
 #: What happens in a run: a claim begins; so many more instances of it were evaluated (an int), or
-#: so much of its experiment has been made again (a float); its row is complete; something happened
-#: that belongs to no claim.
+#: so much of its experiment has been made again (a float); its rows are complete; something
+#: happened that belongs to no claim.
 Event: TypeAlias = Started[Entry] | Told[Entry] | Done[Entry] | Lost
 
 #: A claim reports its progress at most once in so many seconds: a pipe carries it.
@@ -54,7 +54,8 @@ def verify_claims(
     progress: Callable[[Event], object] = lambda event: None,
     check: Callable[[], object] | None = None,
 ) -> list[Row]:
-    """Verify the claims; returns their rows in the order of the entries.
+    """Verify the claims; returns their rows in the order of the entries, of a claim
+    that is parametrized one for each setting of its dials.
 
     A claim whose check raises has failed. One whose worker dies, or that takes longer than the
     limit, is undecided, and another worker continues with the rest. The row says why.
@@ -85,7 +86,7 @@ def verify_claims(
         # What is only cited comes first, so that rows are there at once; then the costly claims, so
         # that none of them runs alone at the end.
         order.sort(key=lambda index: (entries[index].instances is not None, -entries[index].effort))
-    rows: dict[int, Row] = {}
+    rows: dict[int, list[Row]] = {}
 
     def passed_on(event: Started[int] | Told[int] | Lost) -> None:
         match event:
@@ -106,17 +107,14 @@ def verify_claims(
     with closing(executor_for(min(workers, len(entries)) if apart else None, work)) as executor:
         for end in executor.run(order, limits, passed_on):
             index, entry = end.task, entries[end.task]
-            rows[index] = row_of(end, entry)
+            rows[index] = [row_of(end, entry)] if isinstance(end, Unfinished) else end.answer
             progress(Done(entry, rows[index]))
-    return [rows[index] for index in range(len(entries))]
+    return [row for index in range(len(entries)) for row in rows[index]]
 
 
-def row_of(end: End[int], entry: Entry) -> Row:
-    """The row of a claim whose check has ended, or has not."""
-    if isinstance(end, Unfinished):
-        return unfinished(entry, f"its check {how(end, [entry.file])}", seconds=end.seconds)
-    row: Row = end.answer
-    return row
+def row_of(end: Unfinished[int], entry: Entry) -> Row:
+    """The row of a claim whose check has not ended."""
+    return unfinished(entry, f"its check {how(end, [entry.file])}", seconds=end.seconds)
 
 
 def _warm(check: Callable[[], object] | None) -> None:
@@ -131,12 +129,18 @@ def _warm(check: Callable[[], object] | None) -> None:
         check()
 
 
-def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:
+def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], list[Row]]:
     """Import the files; returns what verifies the claim of a number."""
     claims = load_each(entries)
 
-    def run(index: int, progress: Tell) -> Row:
-        return verify_entry(entries[index], claims[index], settings, _seldom(progress))
+    def run(index: int, progress: Tell) -> list[Row]:
+        from rankcheck.claims import variants  # torch
+
+        claim, verify = claims[index], partial(verify_entry, entries[index])
+        if isinstance(claim, BrokenClaim):
+            return [verify(claim, settings)]
+        each = [variants.at(claim, one) for one in variants.settings(claim)]
+        return [verify(one, settings, _seldom(progress)) for one in each]
 
     return run
 

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from rankcheck.audit.model import ModelError
-from rankcheck.audit.reading import model_of, read_model, torch_file, write_model
+from rankcheck.audit.reading import arrays, model_of, read_model, torch_file, write_model
 from rankcheck.audit.reading.order import ordered
 from rankcheck.errors import InputError
 from rankcheck.networks import Network
@@ -262,7 +262,7 @@ def test_what_is_not_understood_is_refused_by_name(tmp_path, name, parameters, m
         ({"weight": 3}, "'weight' is of the type int"),
         ({"weight": torch.eye(2).to_sparse()}, "'weight' is a sparse tensor"),
         ({"weight": ONES(2, 2, device="meta")}, "'weight' is a meta tensor"),
-        ({"weight": ONES(1, 1).expand(90_000, 9_000)}, "810000000 parameters; at most"),
+        ({"weight": ONES(1, 1).expand(90_000, 9_000)}, "4 bytes of 'weight', and strides"),
         ({"model": TWO, "state_dict": TWO}, "'state_dict' and 'model'; it must hold one"),
         (nn.Linear(2, 2), r"more than tensors .*\(torch.nn.modules.linear.Linear\)"),
         ({"weight": os.getcwd}, r"more than tensors and plain data \(\w+.getcwd\)"),
@@ -278,6 +278,29 @@ def test_views_of_a_tensor_are_read(tmp_path):
     model = read_model(path)
     assert torch.equal(model.net.weights[0].float(), whole[::2, 1:4])
     assert torch.equal(model.net.weights[1].float(), whole[:2, 4:7])
+
+
+SHARED = torch.eye(8)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"0.weight": torch.ones(1).expand(9000, 9000)},
+        {"0.weight": torch.randn(12).as_strided((6, 7), (1, 1))},
+        {f"{i}.weight": SHARED.view(8, 8) for i in range(65)},
+    ],
+)
+def test_what_expands_beyond_its_file_is_refused(tmp_path, monkeypatch, content):
+    path = saved(tmp_path / "m.pt", content)
+    assert path.stat().st_size < 20_000
+    monkeypatch.setattr(arrays, "check_dtype", None)  # nothing is converted
+    refused(path, r"has \d+ bytes of '\d+\.weight', and strides or other names repeat them")
+
+
+def test_layers_that_share_their_numbers_are_read(tmp_path):
+    path = saved(tmp_path / "m.pt", {f"{i}.weight": SHARED for i in range(12)})
+    assert read_model(path).net.depth == 12
 
 
 def rewritten(path, change, compression=zipfile.ZIP_STORED):

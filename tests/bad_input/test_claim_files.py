@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import sys
 
 import pytest
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.errors import InputError
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import verify_entry
+from tests import claim_text
 
 from .cases import cases, refused, run
 from .conftest import CLAIMS, SMALL, forget
@@ -118,3 +120,27 @@ def test_what_is_too_deep_for_the_parser(mine, kind):
 def test_bytes_that_are_no_text(mine, seed):
     mine.write_bytes(b"import rankcheck\n" + random.Random(seed).randbytes(200))
     assert run("list", mine).code == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'sys.modules["torch"] = None',
+        'del sys.modules["numpy"]',
+        'sys.modules["flint"] = type(sys)("flint")',
+        'sys.modules["rankcheck.verification.check"] = None',
+        'sys.modules["a_module_that_comes_later"] = None',
+        'sys.modules["json"] = None',
+        "sys.modules.clear()",
+    ],
+)
+def test_a_file_that_hides_a_module_is_to_blame(here, command, line):
+    path = here / "hides.py"
+    path.write_text(f"{claim_text.HEAD}\n{claim_text.claim('hides')}\n{line}\n", encoding="utf-8")
+    before = dict(sys.modules)
+    code, _, err = command("verify", path, "--workers", 1, "--limit", 0)
+    assert code == 2
+    assert "hides.py: the file cannot be imported" in err
+    assert "hides or replaces " in err
+    assert all(sys.modules[name] is module for name, module in before.items())
+    forget()

@@ -298,7 +298,7 @@ def test_what_is_decorated_is_a_function_with_a_docstring():
             return leq(x, x)
 
     Suite.method.__qualname__ = "Suite.method"
-    with pytest.raises(ClaimError, match="the claim is a method of Suite"):
+    with pytest.raises(ClaimError, match="this is a method of Suite"):
         declare(Suite.method)
 
 

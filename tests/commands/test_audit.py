@@ -135,7 +135,7 @@ def test_bad_arguments_are_one_line_and_lose_nothing(asked, capsys, arguments, s
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
-    assert {path.name: path.read_text() for path in Path().iterdir()} == kept
+    assert {name: Path(name).read_text() for name in kept} == kept
     assert hasattr(asked, "options") == ("/dev/full" in arguments)  # before any work
 
 
@@ -224,7 +224,8 @@ def test_outputs_say_that_the_network_is_the_one(trained, capsys):
     out, error = capsys.readouterr()
     assert "y.npy is not what the network as read puts out: at point 0 output" in error
     assert "they differ at 10 of 10 points" in error
-    assert (out, error.count("\n"), Path("b.json").exists()) == ("", 1, False)
+    assert (out, error.count("\n")) == ("", 1)
+    assert set(json.loads(Path("b.json").read_text())) == {"schema", "error"}
 
 
 def test_the_balanced_network_is_the_same_function(trained, capsys):
@@ -266,4 +267,5 @@ def test_what_cannot_be_audited_is_one_line(trained, capsys, arguments, message)
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-    assert {path.name for path in Path().iterdir()} == before
+    assert {path.name for path in Path().iterdir()} == before | {"a.json"}
+    assert message in json.loads(Path("a.json").read_text())["error"]

@@ -184,7 +184,7 @@ def test_a_file_that_cannot_be_imported_stops_the_run(mine, command, limit):
     assert code == 2
     assert re.match(r"rankcheck: mine\.py:1: .*ZeroDivisionError: division by zero", err)
     assert err.count("\n") == 1
-    assert not Path("x.json").exists()
+    assert "ZeroDivisionError" in json.loads(Path("x.json").read_text())["error"]
 
 
 @pytest.mark.parametrize("line", ["verify mine.py --workers 1", "hunt mine.py"])
@@ -392,3 +392,41 @@ def test_workers_by_default():
     assert default_workers(1) == 1
     with pytest.raises(ValueError, match="received 0 workers"):
         verify_claims([], Settings(), workers=0)
+
+
+@pytest.mark.parametrize("verb", ["verify", "hunt", "sharpen", "prove", "audit"])
+@pytest.mark.parametrize("before", ["", "an error", "a result", "something else"])
+def test_an_error_is_written_where_the_result_would_be(mine, command, verb, before):
+    """It replaces what an earlier run of the same command left, and nothing else."""
+    results = {
+        "verify": {"schema": 3, "claims": []},
+        "hunt": {"schema": 2, "hunts": []},
+        "sharpen": {"schema": 1, "sharpenings": []},
+        "prove": {"schema": 1, "proved": []},
+        "audit": {"schema": 2, "model": {}, "layers": [], "theorems": []},
+    }
+    texts = {
+        "an error": json.dumps({"schema": 1, "error": "no"}),
+        "a result": json.dumps(results[verb]),
+        "something else": json.dumps({"schema": 1, "mine": 1}),
+    }
+    file = Path("x.json")
+    if before:
+        file.write_text(texts[before])
+    code, _, err = command(verb, "nothing.py", "--json", "x.json")
+    assert code == 2
+    if before == "something else":
+        assert file.read_text() == texts[before]
+    else:
+        assert json.loads(file.read_text()) == {
+            "schema": 1,
+            "error": err.strip().removeprefix("rankcheck: "),
+        }
+
+
+@pytest.mark.parametrize("verb", ["verify", "list"])
+def test_an_error_as_json_on_standard_output(mine, command, verb):
+    arguments = ["--json"] if verb == "list" else ["--json", "-"]
+    code, out, _ = command(verb, "nothing.py", *arguments)
+    assert (code, json.loads(out)["schema"]) == (2, 1)
+    assert "nothing.py" in json.loads(out)["error"]

@@ -14,9 +14,20 @@ from rankcheck.counterexamples import from_choices, report_violation, write
 from rankcheck.hunt import HuntError, hunt
 from rankcheck.hunt.journal import Journal, JournalError
 from rankcheck.hunt.shard import Outcome
-from rankcheck.verification.ledger import Ledger, LedgerError
+from rankcheck.verification.ledger import Ledger
+from tests.claim_text import claim
 
 ERRORS = [errno.ENOSPC, errno.EACCES]
+SQUARE = '''
+@conjecture("t.square", instances=numbers())
+def test_square(x):
+    """Squares are at least 0."""
+    return leq(0, x**2)
+'''
+
+
+def full(*arguments, **options):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.fixture(params=ERRORS, ids=lambda number: errno.errorcode[number])
@@ -50,7 +61,7 @@ def false(declare, scalars):
 
 
 def write_ledger(folder, false):
-    with pytest.raises(LedgerError, match=r"x\.json") as caught:
+    with pytest.raises(OSError, match=r"x\.json") as caught:
         Ledger((), "quick", 1, 0.0, {}).write(folder / "x.json")
     return str(caught.value)
 
@@ -65,7 +76,7 @@ def report(folder, false):
 
 def certify(folder, false):
     _, violation = false
-    with pytest.raises(OSError) as caught:  # noqa: PT011 -- any of ERRORS
+    with pytest.raises(OSError, match=r"t\.made-up\.json") as caught:
         write(folder, violation)
     return str(caught.value)
 
@@ -106,6 +117,9 @@ def test_a_journal_on_a_disk_that_fails(tmp_path, monkeypatch, number):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
+        with pytest.raises(JournalError, match=r"new\.jsonl"):
+            Journal(tmp_path / "new.jsonl", HEAD)
+        assert not (tmp_path / "new.jsonl").exists()
         with pytest.raises(OSError, match=r"j\.jsonl") as caught:
             journal.add(One(), Outcome(), 1.0)
         assert caught.value.errno == number
@@ -118,10 +132,82 @@ def test_a_journal_on_a_disk_that_fails(tmp_path, monkeypatch, number):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
 def test_devices_that_are_full(tmp_path):
-    with pytest.raises(LedgerError, match="No space left on device"):
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
         Ledger((), "quick", 1, 0.0, {}).write(Path("/dev/full"))
     with pytest.raises(JournalError, match="/dev/full"):
         Journal(Path("/dev/full"), HEAD)
+
+
+RAN = "Path('ran').touch()"
+WRITING = {
+    "verify": "--workers 1 --limit 0 --json FILE",
+    "hunt": "--budget 1 --limit 0 --json FILE",
+    "sharpen": "--budget 1 --limit 0 --html FILE",
+    "prove": "--seconds 1 --limit 0 --coq FILE",
+    "certify": "--limit 0 --instance [4] --folder FOLDER",
+    "record": "--limit 0 --instance [4] --folder FOLDER",
+    "report": "--workers 1 --limit 0 --out FILE",
+}
+
+
+@pytest.mark.parametrize("verb", WRITING)
+@pytest.mark.parametrize("why", ["full", "no folder"])
+def test_whether_there_is_room_is_asked_first(mine, command, monkeypatch, verb, why):
+    """It is asked by writing: permissions say little of a disk, and nothing to root."""
+    mine(claim("any", RAN, most="3.0"))
+    folder = Path("here")
+    if why == "full":
+        folder.mkdir()
+        monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
+    else:
+        folder.write_text("no folder")
+    suffix = {"prove": "v", "sharpen": "html", "report": "html"}.get(verb, "json")
+    options = WRITING[verb].replace("FILE", f"{folder}/x.{suffix}").replace("FOLDER", str(folder))
+    code, out, err = command(verb, "mine.py", *options.split())
+    assert code == 2
+    assert "cannot write to here/" in err
+    assert err.count("\n") == 1
+    assert "false" not in out
+    assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize(("verb", "kept"), [("sharpen", "--record"), ("prove", "--keep")])
+def test_whether_what_is_kept_has_room_is_asked_first(mine, command, verb, kept):
+    mine(claim("any", RAN))
+    Path("records").write_text("no folder")
+    Path("proofs").write_text("no folder")
+    code, _, err = command(verb, "mine.py", kept, "--limit", 0)
+    assert (code, Path("ran").exists()) == (2, False)
+    assert "cannot write to " in err
+    assert "t.any.json: Not a directory" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "name"),
+    [
+        ("sharpen mine.py::test_any --budget 0.5 --limit 0 --record", "lhs/rhs", "any.json"),
+        ("prove mine.py::test_square --seconds 5 --limit 0 --keep", "proved at 1", ".rankcheck"),
+        ("certify mine.py::test_any --limit 0 --instance [4]", "t.any is false", ".rankcheck"),
+        ("verify mine.py::test_any --workers 1 --limit 0 --json x.json", "t.any", "x.json"),
+        ("new t.new", "", "new.py"),
+    ],
+)
+def test_a_disk_that_fills_meanwhile_loses_no_result(mine, command, monkeypatch, line, said, name):
+    """What was found is printed; the message names the file, which is whole or not there."""
+    mine(claim("any", most="3.0" if line.startswith("certify") else "9.0"), SQUARE)
+    begin = files.tempfile.mkstemp
+
+    def full_here(dir, prefix):  # noqa: A002
+        return full() if dir.is_relative_to(Path.cwd()) else begin(dir=dir, prefix=prefix)
+
+    monkeypatch.setattr(files.tempfile, "mkstemp", full_here)
+    code, out, err = command(*line.split())
+    assert code == 2
+    assert said in out
+    assert name in out + err
+    assert "No space left on device" in out + err
+    left = [path.name for path in Path().rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert left == ["mine.py"]
 
 
 def test_two_runs_write_one_file(tmp_path):

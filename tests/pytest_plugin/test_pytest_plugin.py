@@ -11,6 +11,7 @@ import pytest
 
 import rankcheck.verification.check  # noqa: F401 -- an inner run drops the modules that it imports first
 from rankcheck.claims import registry
+from rankcheck.commands import cli
 from rankcheck.verification.ledger import read_ledger
 from rankcheck.verification.profiles import PROFILES
 
@@ -177,10 +178,162 @@ def test_a_check_that_raises_has_a_row_and_a_traceback(run):
     assert "1 claim: 1 FAILED" in out
 
 
-def test_a_skipped_claim_is_not_passed_over(run):
-    result, out = run(test_it='\n@pytest.mark.skip("slow")' + TRUE.format(id="t.a", name="a"))
-    result.assert_outcomes(skipped=1)
-    assert "1 claim: 1 UNDECIDED" in out
+DIALLED = '''
+{above}
+@conjecture("t.dialled", instances=numbers(), mutants={{"half": {{"k": 0.5}}}})
+{below}
+def test_dialled(x, *, k=9.0, j=0):
+    """x is at most k + j."""
+    return leq(x, k + j)
+'''
+EACH = '@pytest.mark.parametrize("k", [3, 9])'
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "items"),
+    [
+        (EACH, "", {"[3]": "k=3", "[9]": "k=9"}),
+        ("", EACH, {"[3]": "k=3", "[9]": "k=9"}),
+        (
+            '@pytest.mark.parametrize("j", [0, 1])',
+            EACH,
+            {"[3-0]": "k=3,j=0", "[3-1]": "k=3,j=1", "[9-0]": "k=9,j=0", "[9-1]": "k=9,j=1"},
+        ),
+        (
+            '@pytest.mark.parametrize("k, j", [pytest.param(1, 2, id="low"), (4, 4.5)])',
+            "",
+            {"[low]": "k=1,j=2", "[4-4.5]": "k=4,j=4.5"},
+        ),
+        ("pytestmark = " + EACH.removeprefix("@"), "", {"[3]": "k=3", "[9]": "k=9"}),
+    ],
+)
+def test_each_setting_of_its_dials_is_a_test(run, pytester, above, below, items):
+    """The dial is set, the certificate proves it, and the command has the same rows."""
+    text = DIALLED.format(above=above, below=below)
+    _, out = run("-v", "--rankcheck-ledger", "ledger.json", test_it=text)
+    rows = rows_of(pytester.path / "ledger.json")
+    assert {f"t.dialled[{setting}]" for setting in items.values()} == set(rows)
+    for item, setting in items.items():
+        values = dict(part.split("=") for part in setting.split(","))
+        holds = float(values.get("k", 9)) + float(values.get("j", 0)) >= 8
+        row = rows[f"t.dialled[{setting}]"]
+        assert row.verdict == ("guarded" if holds else "refuted")
+        assert f"test_dialled{item} {'PASSED' if holds else 'FAILED'}" in out
+        if holds:
+            assert row.mutants.killed == row.mutants.total == 1
+        else:
+            assert f"rhs is {values['k']} + {values.get('j', '0')}" in row.messages[0]
+            assert cli.main(["replay", row.certificate]) == 0
+    assert cli.main(["verify", "test_it.py", "--workers", "1", "--json", "other.json"]) == 1
+    verdicts = {id_: row.verdict for id_, row in rows.items()}
+    assert {k: row.verdict for k, row in rows_of(pytester.path / "other.json").items()} == verdicts
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        '("x", [1, 2])',
+        '("nothing", [1])',
+        '("k", [3], indirect=True)',
+        '("k", [])',
+        '("k", iter([3]))',
+        '("k, j", [(1, 2, 3)])',
+        '("k", [object()])',
+    ],
+)
+def test_what_is_no_dial_is_not_parametrized(run, capsys, mark):
+    text = DIALLED.format(above=f"@pytest.mark.parametrize{mark}", below="")
+    result, out = run(test_it=text + TRUE.format(id="t.a", name="a"))
+    result.assert_outcomes(errors=1)
+    assert re.search(r"t\.dialled: parametrize sets .*; it lists|; a value is", out)
+    assert "Traceback" not in out
+    assert cli.main(["verify", "test_it.py"]) == 2
+    assert "t.dialled: parametrize sets " in capsys.readouterr().err
+
+
+FIXTURES = """
+@pytest.fixture
+def broken():
+    raise KeyError("lost")
+
+@pytest.fixture(autouse=True)
+def told(request):
+    print("set up for", request.node.name)
+
+@pytest.fixture(autouse=True, params=["one", "two"])
+def several(request):
+    return request.param
+"""
+
+
+def test_fixtures_act_as_on_any_test(run, pytester):
+    text = FIXTURES + '@pytest.mark.usefixtures("broken")' + TRUE.format(id="t.a", name="a")
+    text += DIALLED.format(above=EACH, below="")
+    result, out = run("-v", "-s", "--rankcheck-ledger", "ledger.json", test_it=text)
+    result.assert_outcomes(errors=2, passed=2, failed=2)
+    assert "KeyError: 'lost'" in out
+    assert out.count("set up for test_dialled[") == 4
+    rows = rows_of(pytester.path / "ledger.json")
+    assert {id_: row.verdict for id_, row in rows.items()} == {
+        "t.a": "failed",
+        "t.dialled[k=3]": "refuted",
+        "t.dialled[k=9]": "guarded",
+    }
+
+
+@pytest.mark.parametrize(
+    ("mark", "text", "outcomes", "rows"),
+    [
+        ('skip("slow")', FALSE, {"skipped": 1}, 0),
+        ('skipif("True", reason="slow")', FALSE, {"skipped": 1}, 0),
+        ('skipif("False", reason="slow")', FALSE, {"failed": 1}, 1),
+        ("xfail(strict=True)", FALSE, {"xfailed": 1}, 1),
+        ("xfail(run=False)", FALSE, {"xfailed": 1}, 0),
+        ("xfail(strict=True)", TRUE.format(id="t.a", name="a"), {"failed": 1}, 1),
+    ],
+)
+def test_marks_act_as_on_any_test(run, pytester, mark, text, outcomes, rows):
+    """A claim that is skipped was not put to the test: it has no row."""
+    arguments = ("--rankcheck-ledger", "ledger.json", "--rankcheck-github")
+    result, out = run(*arguments, test_it=f"\n@pytest.mark.{mark}{text}")
+    result.assert_outcomes(**outcomes)
+    assert len(rows_of(pytester.path / "ledger.json")) == rows
+    assert ("::error" in out) == ("failed" in outcomes)
+
+
+def test_marks_select(run):
+    text = "\n@pytest.mark.slow" + FALSE + TRUE.format(id="t.a", name="a")
+    result, _ = run("-m", "not slow", test_it=text)
+    result.assert_outcomes(passed=1, deselected=1)
+
+
+METHOD = '''
+class {name}:
+    {above}
+    @conjecture({id!r}, instances=numbers())
+    def test_method(self, x):
+        """x is at most 3."""
+        return leq(x, 3)
+'''
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        METHOD.format(name="TestAll", id="t.method", above=""),
+        METHOD.format(name="Bounds", id="t.method", above=""),
+        METHOD.format(name="Bounds", id="Bad Id", above=""),
+        METHOD.format(name="Bounds", id="t.method", above="@staticmethod"),
+    ],
+)
+def test_a_method_is_no_claim(run, capsys, method):
+    result, out = run(test_it=method + TRUE.format(id="t.a", name="a"))
+    result.assert_outcomes(errors=1)
+    rule = "a claim is a decorated function at the top level of its file"
+    assert rule in out
+    assert "Traceback" not in out
+    assert cli.main(["verify", "test_it.py"]) == 2
+    assert rule in capsys.readouterr().err
 
 
 def test_torch_runs_on_one_thread_in_claims_alone(run):

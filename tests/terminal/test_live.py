@@ -35,12 +35,12 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
     assert shown.live
     with shown:
         for number in range(139):
-            shown(Done(ENTRY, row(number)))
+            shown(Done(ENTRY, [row(number)]))
         shown(Started(ENTRY))
         shown(Told(ENTRY, 512))
         shown(Told(ENTRY, 512))
         screen = drawn(shown)
-        shown(Done(ENTRY, row(139)))
+        shown(Done(ENTRY, [row(139)]))
     assert screen.count("\n") <= 40
     assert "139 of 140 claims" in screen
     assert "139 not as expected" in screen
@@ -59,7 +59,7 @@ def test_an_experiment_that_is_made_again_is_seen_to_go_on(row, terminal):
         shown(Started(ENTRY))
         shown(Told(ENTRY, 0.456))
         assert re.search(r"t\.square +conjecture +made 46%", drawn(shown))
-        shown(Done(ENTRY, row(id=ENTRY.id)))
+        shown(Done(ENTRY, [row(id=ENTRY.id)]))
         shown(Started(ENTRY))
         assert re.search(r"t\.square +conjecture +running", drawn(shown))
 
@@ -72,7 +72,7 @@ def test_the_live_table_fits_a_small_terminal(row, terminal, monkeypatch, column
     shown = Progress(terminal, 140)
     with shown:
         for number in range(50):
-            shown(Done(ENTRY, row(number)))
+            shown(Done(ENTRY, [row(number)]))
         shown(Started(ENTRY))
         screen = drawn(shown, columns, lines).splitlines()
     assert len(screen) < lines
@@ -89,7 +89,7 @@ def test_the_time_that_is_left_is_estimated(row, monkeypatch):
     stream = io.StringIO()
     shown = Progress(stream, 21)
     shown(Started(ENTRY))
-    shown(Done(ENTRY, row(7)))
+    shown(Done(ENTRY, [row(7)]))
     assert stream.getvalue().splitlines()[1] == "about 120 s left"
 
 
@@ -100,7 +100,7 @@ def test_elsewhere_a_finished_claim_is_a_line(row):
         shown(Started(ENTRY))
         for told in (512, 0.0, 0.5, 1.0):  # the share of an experiment that is made again
             shown(Told(ENTRY, told))
-        shown(Done(ENTRY, row(7)))
+        shown(Done(ENTRY, [row(7)]))
     again, finished = stream.getvalue().splitlines()
     assert again.startswith("t.square holds on the recorded result")
     assert finished.startswith("[ 1/10] undecided  bottleneck.second-")
@@ -109,7 +109,7 @@ def test_elsewhere_a_finished_claim_is_a_line(row):
 def test_what_is_said_stands_above_the_live_part(row, terminal):
     shown = Progress(terminal, 2)
     with shown:
-        shown(Done(ENTRY, row(7)))
+        shown(Done(ENTRY, [row(7)]))
         shown.say("a [bold] text")
     shown.say("the end")
     lines = plain(terminal.getvalue()).splitlines()
@@ -143,7 +143,7 @@ def test_the_last_table_of_a_narrow_terminal_keeps_what_was_found(
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = Progress(terminal, 1)
     with shown:
-        shown(Done(ENTRY, row(7)))
+        shown(Done(ENTRY, [row(7)]))
     screens = [plain(terminal.getvalue()).splitlines()[-3:]]
     screens.append("\n".join(table.lines([row(7)], columns)).splitlines())
     for heading, first, second in screens:

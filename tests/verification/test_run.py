@@ -41,7 +41,7 @@ def test_a_run_tells_what_happens(entries, tmp_path):
     assert (row.id, row.verdict) == ("run.square", "guarded")
     [entry] = entries
     first, *between, last = seen
-    assert (first, last) == (Started(entry), Done(entry, row))
+    assert (first, last) == (Started(entry), Done(entry, [row]))
     assert all(isinstance(event, Told) and event.value > 0 for event in between)
     assert between
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickletools
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from pickle import UnpicklingError
@@ -23,6 +24,8 @@ NESTED = ("state_dict", "model_state_dict", "model")
 LARGEST_PICKLE = 1 << 22
 #: The largest object that a pickle may describe, with what is shared written out.
 LARGEST_OBJECT = 1 << 30
+#: How often the numbers of a record may be used: by layers that share them.
+SHARED = 64
 #: What a pickle may use any number of times: texts, classes, storages, tuples of numbers.
 _ATOMS = frozenset(
     ("BINUNICODE", "SHORT_BINUNICODE", "GLOBAL", "STACK_GLOBAL", "BINPERSID", "numbers")
@@ -67,6 +70,7 @@ def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
         f"{where(path)} holds an object of the type {type(content).__name__}; it must hold a "
         "state dict: tensors by name",
     )
+    shared: Counter[int] = Counter()
     for name, tensor in content.items():
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)  # others are refused later
         if plain and tensor.layout is torch.strided and not tensor.is_meta:
@@ -75,6 +79,13 @@ def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
                 size in sizes,
                 f"{where(path)} is damaged: {label(name)} claims {size} bytes, and no record of "
                 "the archive has as many",
+            )
+            expanded = tensor.numel() * tensor.element_size()
+            shared[tensor.untyped_storage().data_ptr()] += expanded
+            require(
+                expanded <= size and shared[tensor.untyped_storage().data_ptr()] <= SHARED * size,
+                f"{where(path)} has {size} bytes of {label(name)}, and strides or other names "
+                "repeat them; save each tensor with contiguous()",
             )
     return dict(content), assumed
 

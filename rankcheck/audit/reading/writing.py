@@ -9,7 +9,6 @@ from safetensors.torch import save
 from torch import Tensor
 
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.opening import where
 from rankcheck.audit.reading.tensors import is_tensors
 from rankcheck.files import check_writable, write_bytes
 from rankcheck.networks import Network
@@ -46,13 +45,8 @@ def write_parameters(path: str | Path, arrays: Mapping[str, Tensor]) -> None:
         InputError: the file cannot be written, or would replace what is no safetensors file.
     """
     path = Path(path)
-    try:
-        check_writable(path, "a safetensors file", form="safetensors", same=is_tensors)
-        write_bytes(path, save(dict(arrays), metadata={"format": "pt"}))
-    except OSError as error:
-        raise ModelError(
-            f"the network cannot be written to {where(path)}: {error.strerror or error}"
-        ) from error
+    check_writable(path, "a safetensors file", form="safetensors", same=is_tensors)
+    write_bytes(path, save(dict(arrays), metadata={"format": "pt"}))
 
 
 def parameters_of(model: Model, net: Network) -> dict[str, Tensor]:

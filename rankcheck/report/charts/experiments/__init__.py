@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankcheck.errors import InputError
 from rankcheck.experiments.known import module_of
+from rankcheck.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,4 +57,4 @@ def write_figures(result: Result, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for name, figure in drawn.items():
         for kind in ("svg", "png"):
-            (folder / f"{name}.{kind}").write_bytes(written(figure, kind))
+            write_bytes(folder / f"{name}.{kind}", written(figure, kind))
