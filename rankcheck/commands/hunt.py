@@ -44,6 +44,7 @@ from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import exits, hunting
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
+from rankcheck.verification.one import suspected
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 
 HELP = "look for a counterexample to a claim"
 SCHEMA = 2
+#: A hunt with this budget reports what its journal has.
+SPENT = 1e-9
 CODES = {
     "survived": Exit.EXPECTED,
     "refuted": Exit.REFUTED,
@@ -245,8 +248,7 @@ class _Ask:
     ) -> _Report:
         """The hunt of a claim; if its process was stopped, or died, what is known of it.
 
-        If a proved counterexample cannot be made small within the limit, or the process dies over
-        it, it is reported as it was found: the journal has it.
+        A violation that was found before is reported as it is: the journal has it.
         """
         args = self.args
         settings: dict[str, Any] = {
@@ -259,12 +261,16 @@ class _Ask:
         try:
             try:
                 report: _Report = alone.ask((index, settings), shown.progress, whole)
-            except Stopped:
+            except Stopped as stopped:
                 last = shown.state
-                if last is None or last.found != "refuted" or not settings["shrink"]:
+                if last is None or last.found is None:
                     raise
-                settings["shrink"] = 0.0
+                settings |= {"shrink": 0.0, "budget": SPENT}
                 report = alone.ask((index, settings), shown.progress, whole)
+                if report.data["verdict"] != "refuted":
+                    how = f"\n  the hunt {stopped.how([self.entries[index].file])}"
+                    data = report.data | {"message": report.data["message"] + how}
+                    report = _Report(data, ended=False)
         except Stopped as stopped:
             return _stopped(self.entries[index], known, stopped, shown.state, args.seed)
         return report
@@ -275,6 +281,7 @@ def _stopped(
 ) -> _Report:
     """The report of a hunt whose process was stopped, or died; `last` is its last progress."""
     message = f"{entry.id} is undecided: the hunt {stopped.how([entry.file])}"
+    message += suspected(stopped.trace)
     data = known.data | {"seconds": stopped.seconds, "seed": seed}
     if last is not None:
         data |= {"counts": asdict(last.counts), "shapes": last.shapes, "rounds": last.round}

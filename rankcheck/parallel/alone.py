@@ -39,12 +39,14 @@ class Stopped(Exception):
 
     Attributes:
         seconds: the limit; 0 if it was not reached.
+        trace: where it was then, as in `Unfinished`.
     """
 
     def __init__(self, end: Unfinished[Any]) -> None:
         super().__init__(how(end))
         self._end = end
         self.seconds = end.seconds
+        self.trace = end.trace
 
     def how(self, files: Iterable[Path] = ()) -> str:
         """What follows "the hunt" in a message."""

@@ -36,6 +36,7 @@ def verify_claim(
     settings: Settings = Settings(),  # noqa: B008 -- it does not change
     *,
     progress: Callable[[int | float], None] | None = None,
+    found: Callable[[Row], None] | None = None,
 ) -> Row:
     """Verify a claim; returns its row of the ledger.
 
@@ -49,6 +50,8 @@ def verify_claim(
         settings: profile, seed, and the folder for the certificate of a new counterexample.
         progress: called with the number of instances whenever some more were evaluated, and with
             the share (a float) of an experiment that has been made again.
+        found: called with the row of a proved counterexample before it is made small, which may
+            take longer than the caller waits.
 
     Raises:
         ClaimError: if the body returns anything but relations.
@@ -64,7 +67,7 @@ def verify_claim(
                 row = _replayed(claim)
             else:
                 row = on_experiments(
-                    claim, settings, lambda: _searched(claim, settings, progress), progress
+                    claim, settings, lambda: _searched(claim, settings, progress, found), progress
                 )
             row = _with_proofs(claim, settings, row)
         except BatchError as error:
@@ -105,7 +108,12 @@ def _replayed(claim: Claim) -> Row:
     return row("refuted", counterexample=found)
 
 
-def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] | None) -> Row:
+def _searched(
+    claim: Claim,
+    settings: Settings,
+    progress: Callable[[int], None] | None,
+    found: Callable[[Row], None] | None,
+) -> Row:
     """The row of a claim that is said to hold."""
     assert claim.instances is not None
     result = search(claim, settings, progress)
@@ -114,20 +122,30 @@ def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] 
         return Row.of(claim, "failed", **facts)  # `on_experiments` says why
     if result.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
-        budget = None if result.smallest else settings.shrink
-        reported = report_violation(result.violation, settings.folder, budget=budget)
-        message = reported.message
-        if result.smallest and result.shapes is not None:
-            message += smallest_text(result.shapes.sentence())
-        if not reported.proved:
-            return Row.of(claim, "undecided", messages=(message,), **facts)
-        facts |= {"certificate": reported.certificate, "counterexample": reported.counterexample}
-        return Row.of(claim, "refuted", messages=(message,), **facts)
+        shrink = 0.0 if result.smallest else settings.shrink
+        if shrink and found is not None and result.violation.proved:
+            found(_violated(claim, settings, result, facts, 0.0))
+        return _violated(claim, settings, result, facts, shrink)
     if result.raised:
         failed = any(not raised.short for raised in result.raised)
         verdict: Verdict = "failed" if failed else "undecided"
         return Row.of(claim, verdict, messages=(_raised(claim, result),), **facts)
     return _controlled(claim, settings, result, facts)
+
+
+def _violated(
+    claim: Claim, settings: Settings, result: Search, facts: dict[str, Any], shrink: float
+) -> Row:
+    """The row of a claim with a violation, which is made small for so many seconds."""
+    assert result.violation is not None
+    reported = report_violation(result.violation, settings.folder, budget=shrink)
+    message = reported.message
+    if result.smallest and result.shapes is not None:
+        message += smallest_text(result.shapes.sentence())
+    if not reported.proved:
+        return Row.of(claim, "undecided", messages=(message,), **facts)
+    facts = facts | {"certificate": reported.certificate, "counterexample": reported.counterexample}
+    return Row.of(claim, "refuted", messages=(message,), **facts)
 
 
 def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[str, Any]) -> Row:

@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -22,7 +23,7 @@ from rankcheck.parallel import Done, Lost, Started, Tell, Told
 from rankcheck.parallel.alone import how
 from rankcheck.parallel.executors import End, Limits, Unfinished, Work, executor_for
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.one import unfinished, verify_entry
+from rankcheck.verification.one import suspected, unfinished, verify_entry
 from rankcheck.verification.profiles import Settings
 
 __all__ = ["Event", "default_workers", "row_of", "verify_claims"]
@@ -57,7 +58,8 @@ def verify_claims(
     """Verify the claims; returns their rows in the order of the entries.
 
     A claim whose check raises has failed. One whose worker dies, or that takes longer than the
-    limit, is undecided, and another worker continues with the rest. The row says why.
+    limit, is undecided, and another worker continues with the rest. The row says why. If a
+    counterexample had been proved by then, the claim is refuted by it.
 
     Args:
         limit: seconds for each claim, and for the import of the files; a claim that takes longer is
@@ -86,11 +88,14 @@ def verify_claims(
         # that none of them runs alone at the end.
         order.sort(key=lambda index: (entries[index].instances is not None, -entries[index].effort))
     rows: dict[int, Row] = {}
+    found: dict[int, Row] = {}  # of proved counterexamples that are being made small
 
     def passed_on(event: Started[int] | Told[int] | Lost) -> None:
         match event:
             case Started(index):
                 progress(Started(entries[index]))
+            case Told(index, Row() as row):
+                found[index] = row
             case Told(index, value):
                 progress(Told(entries[index], value))
             case Lost(text):
@@ -106,15 +111,19 @@ def verify_claims(
     with closing(executor_for(min(workers, len(entries)) if apart else None, work)) as executor:
         for end in executor.run(order, limits, passed_on):
             index, entry = end.task, entries[end.task]
-            rows[index] = row_of(end, entry)
+            rows[index] = row_of(end, entry, found.get(index))
             progress(Done(entry, rows[index]))
     return [rows[index] for index in range(len(entries))]
 
 
-def row_of(end: End[int], entry: Entry) -> Row:
-    """The row of a claim whose check has ended, or has not."""
+def row_of(end: End[int], entry: Entry, found: Row | None = None) -> Row:
+    """The row of a claim whose check has ended, or has not, and what it had found by then."""
     if isinstance(end, Unfinished):
-        return unfinished(entry, f"its check {how(end, [entry.file])}", seconds=end.seconds)
+        why = f"its check {how(end, [entry.file])}"
+        if found is None:
+            return unfinished(entry, why + suspected(end.trace), seconds=end.seconds)
+        message = f"{found.messages[0]}\n  it is not made small: {why}"
+        return replace(found, messages=(message,), seconds=end.seconds)
     row: Row = end.answer
     return row
 
@@ -136,7 +145,7 @@ def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tel
     claims = load_each(entries)
 
     def run(index: int, progress: Tell) -> Row:
-        return verify_entry(entries[index], claims[index], settings, _seldom(progress))
+        return verify_entry(entries[index], claims[index], settings, _seldom(progress), progress)
 
     return run
 

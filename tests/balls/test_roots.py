@@ -83,7 +83,7 @@ def test_the_dyadic_neighbour_of_a_cubic_with_a_double_root():
 
 
 def test_close_eigenvalues_of_a_general_matrix_are_enclosed():
-    """It is diagonalised by P, but for 2⁻¹⁶⁰⁰, and has two eigenvalues close to 1 − 2⁻¹⁵⁰⁰ and 1."""
+    """P diagonalises it, but for 2⁻¹⁶⁰⁰; two of its eigenvalues are close to 1 − 2⁻¹⁵⁰⁰ and 1."""
     P = fmpq_mat(4, 4, [1, 2, 0, -1, 0, 1, 3, 1, 2, 0, 1, 1, 1, 1, 1, 2])
     values = [1 - fmpq(1, 2**1500), fmpq(1), fmpq(3), fmpq(7)]
     D = fmpq_mat(4, 4, [values[i] if i == j else 0 for i in range(4) for j in range(4)])
