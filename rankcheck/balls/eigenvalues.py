@@ -96,8 +96,7 @@ def _rational_spectrum(M: fmpq_mat) -> list[Any]:
     N, d = M.numer_denom()
     factors = matrices.bounded(N).charpoly().factor()[1]
     if not all(factor.degree() <= 2 or roots.isolable(factor) for factor, _ in factors):
-        discs = _gershgorin(acb_mat(M))
-        if discs is None:
+        if (discs := _gershgorin(acb_mat(M))) is None:
             raise Undecided("to isolate the eigenvalues of this matrix is too much work")
         return discs
     result = []

@@ -7,7 +7,6 @@ exact; only the isolated roots are rounded. A matrix with balls is a rational mi
 error E with |E_ij| ≤ r_ij, and |s_i(M + E) − s_i(M)| ≤ ‖E‖_F ≤ ‖r‖_F (Weyl, Mirsky). The same
 holds for eigenvalues of symmetric matrices. A complex matrix X + iY is treated as the real matrix
 [[X, −Y], [Y, X]], which has each of its singular values twice.
-What is exact has a bound on its work, beyond which the matrix is Undecided.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from rankcheck.balls.formal import of_matrices
 from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, rational
 
 WORK = 1 << 28
-"""The most n³ · bits of an integer matrix whose characteristic polynomial is computed.
+"""The most n³ · bits of an integer matrix that is eliminated exactly: a few seconds.
 
-Measured with flint 3.3: a few seconds, whether the matrix is 10 × 10 with 10⁵ bits (2 s), 30 × 30
-with 6000 (2 s) or 200 × 200 with 30. Inverses, which have n² fractions, count n/8 times as much."""
+A characteristic polynomial of 10 × 10 with 10⁵ bits, or 30 × 30 with 6000, took 2 s in flint 3.3.
+Inverses have n² fractions, and count n/8 times as much."""
 
 
 def bounded(N: fmpz_mat, *, inverse: bool = False) -> fmpz_mat:
@@ -43,9 +42,7 @@ def bounded(N: fmpz_mat, *, inverse: bool = False) -> fmpz_mat:
     n, m = sorted((N.nrows(), N.ncols()))
     bits = max((x.bit_length() for x in N.entries()), default=0)
     if n * n * m * bits * (max(1, n // 8) if inverse else 1) > WORK:
-        raise Undecided(
-            f"exact linear algebra of {n} × {m} integers of {bits} bits is too much work"
-        )
+        raise Undecided(f"algebra with {n} × {m} integers of {bits} bits is too much work")
     return N
 
 
@@ -131,14 +128,15 @@ def from_lower_triangle(A: np.ndarray) -> np.ndarray:
 
 def _rational_singular_values(M: fmpq_mat) -> list[Number]:
     N, d = M.numer_denom()
-    squares = roots.with_multiplicity(bounded(_gram(N)).charpoly())
-    values = [numbers.sqrt(numbers.nonnegative(x)) / d for x in squares]
+    squares = roots.distinct_real_roots(bounded(_gram(N)).charpoly())
+    values = [numbers.sqrt(numbers.nonnegative(x)) / d for x, k in squares for _ in range(k)]
     return orders.sorted_numbers(values, descending=True)
 
 
 def _rational_eigenvalues(M: fmpq_mat) -> list[Number]:
     N, d = M.numer_denom()
-    return orders.sorted_numbers([x / d for x in roots.with_multiplicity(bounded(N).charpoly())])
+    values = roots.distinct_real_roots(bounded(N).charpoly())
+    return orders.sorted_numbers([x / d for x, k in values for _ in range(k)])
 
 
 def _gram(N: fmpz_mat) -> fmpz_mat:

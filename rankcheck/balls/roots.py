@@ -1,11 +1,10 @@
 """Roots of integer polynomials, with a bound on the work.
 
 flint isolates complex roots at any price. Two at a relative distance of 2⁻ᵍ take g iterations, and
-its precision doubles after every 4n + 64 of them: a cubic with 3000-bit coefficients may take
-minutes. So flint is asked only where the roots are apart. **Real** roots are counted in intervals
-elsewhere: by Budan and Fourier, a polynomial p with real roots only has as many of them above a as
-the coefficients of p(x + a) have changes of sign. The intervals are halved until they are as narrow
-as the precision in force, and roots that have not come apart by then share an enclosure.
+its precision doubles after every 4n + 64 of them. So it is asked only where the roots are apart.
+**Real** roots are counted elsewhere: by Budan and Fourier, a polynomial p with real roots only has
+as many above a as the coefficients of p(x + a) have changes of sign. Intervals are halved down to
+the precision in force, and roots that have not come apart by then share an enclosure.
 """
 
 from __future__ import annotations
@@ -17,19 +16,11 @@ from flint import acb_poly, arb, ctx, fmpq, fmpz_poly
 from rankcheck.balls import numbers
 from rankcheck.balls.numbers import ZERO, Number, Undecided
 
-APART = 40
-"""Roots at relative distances of at least 2 to minus this many are left to flint."""
-
 GENERIC = 1073741789
 """Ends of intervals are multiples of this prime: at rounder numbers they would part close roots."""
 
 SHIFTS = 1 << 39
 """The most n (n + 50) · bits of the shifts p(x + a), each with 2²⁰ on top: about ten seconds."""
-
-
-def with_multiplicity(p: fmpz_poly) -> list[Number]:
-    """All roots, with multiplicity, of a monic integer polynomial that has only real ones."""
-    return [root for root, multiplicity in distinct_real_roots(p) for _ in range(multiplicity)]
 
 
 def distinct_real_roots(p: fmpz_poly) -> list[tuple[Number, int]]:
@@ -49,10 +40,7 @@ def order_at_zero(p: fmpz_poly) -> int:
 
 
 def _simple_real_roots(p: fmpz_poly) -> list[Number]:
-    """The real roots of a squarefree polynomial as above, p(0) ≠ 0; the rational ones exactly.
-
-    Roots that are not told apart at the precision in force share one ball.
-    """
+    """The real roots of a squarefree polynomial as above, p(0) ≠ 0; short rational ones exactly."""
     if p.degree() == 1:
         return [fmpq(-p[0], p[1])]
     if p.degree() == 2:
@@ -61,7 +49,7 @@ def _simple_real_roots(p: fmpz_poly) -> list[Number]:
         # Adding numbers of one sign loses no digits; the other root follows from the product c/a.
         larger = (-b - root if b >= 0 else -b + root) / (2 * a)
         return [larger, c / (a * larger)]
-    if isolable(p) or all(count == 1 for _, _, count in _intervals(p, APART, alone=False)):
+    if isolable(p) or all(count == 1 for _, _, count in _intervals(p, 40, alone=False)):
         return [_integer_root(p, z.real) for z, _ in p.complex_roots() if z.imag.is_zero()]
     roots: list[Number] = []
     for low, high, count in _intervals(p, ctx.prec, alone=True):
@@ -71,20 +59,15 @@ def _simple_real_roots(p: fmpz_poly) -> list[Number]:
 
 
 def _integer_root(p: fmpz_poly, root: arb) -> Number:
-    """The root in a ball; exactly, if it is rational (then it is an integer, as p is monic).
-
-    No other root is in the ball.
-    """
+    """The root in a ball with no other root; exactly, if it is rational, so an integer."""
     candidate = root.unique_fmpz()
     return fmpq(candidate) if candidate is not None and p(candidate) == 0 else root
 
 
 def isolable(p: fmpz_poly) -> bool:
-    """Whether flint isolates the roots of a squarefree polynomial soon: its discriminant, a nonzero
-    integer, leaves no room for close ones, or a few iterations isolate them.
-    """
+    """Whether flint isolates the roots of a squarefree polynomial soon."""
     n = p.degree()
-    if (n - 1) * p.height_bits() <= 28 * (n + 16):
+    if (n - 1) * p.height_bits() <= 28 * (n + 16):  # the discriminant keeps them apart
         return True
     try:
         acb_poly(p).roots()
@@ -94,32 +77,23 @@ def isolable(p: fmpz_poly) -> bool:
 
 
 def _intervals(p: fmpz_poly, bits: int, *, alone: bool) -> list[tuple[fmpq, fmpq, int]]:
-    """Disjoint intervals with the roots of a polynomial as above, and how many are in each.
-
-    They are narrower than 2⁻ᵇⁱᵗˢ of their ends; those with a single root may be wide unless
-    `alone` says that it is to be enclosed.
-    """
-    spent = 0
+    """Disjoint intervals, narrower than 2⁻ᵇⁱᵗˢ of their ends (of one root if `alone`); counts."""
+    # The roots of a polynomial of integers, and their inverses, are less than 2ᵇ⁺¹ (Cauchy).
+    n, most, spent = p.degree(), p.height_bits() + 1, 0
 
     def above(a: fmpq, p: fmpz_poly, left: int, right: int) -> int:
-        """The number of roots above a, which is `left`, `right` or between them."""
         nonlocal spent
-        n = p.degree()
         q = fmpz_poly([c * a.p**k * a.q ** (n - k) for k, c in enumerate(p.coeffs())])  # p(ax)
         spent += n * (n + 50) * q.height_bits() + (1 << 20)
         if spent > SHIFTS:
-            raise Undecided(
-                f"the roots of a polynomial of degree {n} with {p.height_bits()}-bit coefficients "
-                "are too much work"
-            )
+            which = f"of degree {n} with {p.height_bits()}-bit coefficients"
+            raise Undecided(f"the roots of a polynomial {which} are too much work")
         if left == right + 1:  # the sign tells
             value = q(1) * p[n]
             return left if value != 0 and (value < 0) == left % 2 else right
         signs = [c > 0 for c in q(fmpz_poly([1, 1])).coeffs() if c != 0]
         return sum(x != y for x, y in pairwise(signs))
 
-    # The roots of a polynomial of integers, and their inverses, are less than 2ᵇ⁺¹ (Cauchy).
-    n, most = p.degree(), p.height_bits() + 1
     found = []
     for sign in (1, -1):
         q = p(fmpz_poly([0, sign]))
@@ -133,12 +107,7 @@ def _intervals(p: fmpz_poly, bits: int, *, alone: bool) -> list[tuple[fmpq, fmpq
             elif count:
                 middle = (low + high) / 2
                 if high > 2 * low:  # halve the exponents
-                    middle = GENERIC * fmpq(2) ** ((_exponent(low) + _exponent(high)) // 2)
+                    middle = low * 2 ** int((high / low).p.bit_length() // 2)
                 between = above(middle, q, left, right)
                 todo += [(low, middle, left, between), (middle, high, between, right)]
     return [one for one in found if one[2]]
-
-
-def _exponent(end: fmpq) -> int:
-    power = end / GENERIC
-    return int(power.p.bit_length()) - int(power.q.bit_length())

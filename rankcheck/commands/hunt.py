@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
 HELP = "look for a counterexample to a claim"
 SCHEMA = 2
-#: A hunt with this budget reports what its journal has.
-SPENT = 1e-9
 CODES = {
     "survived": Exit.EXPECTED,
     "refuted": Exit.REFUTED,
@@ -265,12 +263,13 @@ class _Ask:
                 last = shown.state
                 if last is None or last.found is None:
                     raise
-                settings |= {"shrink": 0.0, "budget": SPENT}
+                settings |= {"shrink": 0.0, "budget": 1e-9}  # what the journal has, and no more
                 report = alone.ask((index, settings), shown.progress, whole)
                 if report.data["verdict"] != "refuted":
-                    how = f"\n  the hunt {stopped.how([self.entries[index].file])}"
-                    data = report.data | {"message": report.data["message"] + how}
-                    report = _Report(data, ended=False)
+                    report.data["message"] += (
+                        f"\n  the hunt {stopped.how([self.entries[index].file])}"
+                    )
+                    report = _Report(report.data, ended=False)
         except Stopped as stopped:
             return _stopped(self.entries[index], known, stopped, shown.state, args.seed)
         return report
@@ -286,11 +285,8 @@ def _stopped(
     if last is not None:
         data |= {"counts": asdict(last.counts), "shapes": last.shapes, "rounds": last.round}
         data["margin"] = last.margin
-        message += (
-            f"\n  no counterexample in the {last.counts.evaluated} instances before"
-            if last.found is None
-            else "\n  a violation was found before; --shrink 0 reports it as it is"
-        )
+        what = "no counterexample" if last.found is None else "a violation was found"
+        message += f"\n  {what} in the {last.counts.evaluated} instances before"
     return _Report(data | {"message": message}, ended=False)
 
 

@@ -50,8 +50,7 @@ def verify_claim(
         settings: profile, seed, and the folder for the certificate of a new counterexample.
         progress: called with the number of instances whenever some more were evaluated, and with
             the share (a float) of an experiment that has been made again.
-        found: called with the row of a proved counterexample before it is made small, which may
-            take longer than the caller waits.
+        found: called with the row of a proved counterexample before it is made small.
 
     Raises:
         ClaimError: if the body returns anything but relations.
@@ -123,29 +122,24 @@ def _searched(
     if result.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
         shrink = 0.0 if result.smallest else settings.shrink
-        if shrink and found is not None and result.violation.proved:
-            found(_violated(claim, settings, result, facts, 0.0))
-        return _violated(claim, settings, result, facts, shrink)
+        early = found is not None and shrink and result.violation.proved
+        for seconds in (0.0, shrink) if early else (shrink,):
+            reported = report_violation(result.violation, settings.folder, budget=seconds)
+            message = reported.message
+            if result.smallest and result.shapes is not None:
+                message += smallest_text(result.shapes.sentence())
+            facts["certificate"] = reported.certificate
+            facts["counterexample"] = reported.counterexample
+            judged: Verdict = "refuted" if reported.proved else "undecided"
+            row = Row.of(claim, judged, messages=(message,), **facts)
+            if found is not None and seconds < shrink:
+                found(row)
+        return row
     if result.raised:
         failed = any(not raised.short for raised in result.raised)
         verdict: Verdict = "failed" if failed else "undecided"
         return Row.of(claim, verdict, messages=(_raised(claim, result),), **facts)
     return _controlled(claim, settings, result, facts)
-
-
-def _violated(
-    claim: Claim, settings: Settings, result: Search, facts: dict[str, Any], shrink: float
-) -> Row:
-    """The row of a claim with a violation, which is made small for so many seconds."""
-    assert result.violation is not None
-    reported = report_violation(result.violation, settings.folder, budget=shrink)
-    message = reported.message
-    if result.smallest and result.shapes is not None:
-        message += smallest_text(result.shapes.sentence())
-    if not reported.proved:
-        return Row.of(claim, "undecided", messages=(message,), **facts)
-    facts = facts | {"certificate": reported.certificate, "counterexample": reported.counterexample}
-    return Row.of(claim, "refuted", messages=(message,), **facts)
 
 
 def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[str, Any]) -> Row:

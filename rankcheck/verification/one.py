@@ -63,6 +63,6 @@ def unfinished(
 def suspected(trace: str) -> str:
     """That a violation in floats was being judged where a check was stopped; empty if none was."""
     files = trace.replace("\\", "/")
-    if "/counterexamples/judge.py" not in files or "/verification/controls.py" in files:
-        return ""
-    return "\n  there it was judging a violation in floats, which is neither proved nor excluded"
+    judged = "/counterexamples/judge.py" in files and "/verification/controls.py" not in files
+    text = "\n  there it was judging a violation in floats, which is neither proved nor excluded"
+    return text if judged else ""

@@ -58,8 +58,7 @@ def verify_claims(
     """Verify the claims; returns their rows in the order of the entries.
 
     A claim whose check raises has failed. One whose worker dies, or that takes longer than the
-    limit, is undecided, and another worker continues with the rest. The row says why. If a
-    counterexample had been proved by then, the claim is refuted by it.
+    limit, is undecided, or refuted if that had been proved by then; the others go on.
 
     Args:
         limit: seconds for each claim, and for the import of the files; a claim that takes longer is
