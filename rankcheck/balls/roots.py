@@ -86,8 +86,7 @@ def _intervals(p: fmpz_poly, bits: int, *, alone: bool) -> list[tuple[fmpq, fmpq
         q = fmpz_poly([c * a.p**k * a.q ** (n - k) for k, c in enumerate(p.coeffs())])  # p(ax)
         spent += n * (n + 50) * q.height_bits() + (1 << 20)
         if spent > SHIFTS:
-            which = f"of degree {n} with {p.height_bits()}-bit coefficients"
-            raise Undecided(f"the roots of a polynomial {which} are too much work")
+            raise Undecided(f"roots of degree {n} and {most - 1}-bit coefficients: too much work")
         if left == right + 1:  # the sign tells
             value = q(1) * p[n]
             return left if value != 0 and (value < 0) == left % 2 else right

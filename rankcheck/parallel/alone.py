@@ -38,8 +38,7 @@ class Stopped(Exception):
     """The process was stopped at its limit, died, or ran out of memory, before it had answered.
 
     Attributes:
-        seconds: the limit; 0 if it was not reached.
-        trace: where it was then, as in `Unfinished`.
+        seconds, trace: as in `Unfinished`.
     """
 
     def __init__(self, end: Unfinished[Any]) -> None:

@@ -119,5 +119,5 @@ def test_what_is_too_much_work_is_undecided():
 def test_the_roots_of_a_polynomial_are_undecided_beyond_their_bound(monkeypatch):
     monkeypatch.setattr(roots, "SHIFTS", 1 << 24)
     p = fmpz_poly([-(2**3000), 1]) * fmpz_poly([-(2**3000) - 1, 1]) * fmpz_poly([-7, 1])
-    with pytest.raises(Undecided, match="degree 3 with 6003-bit coefficients are too much work"):
+    with pytest.raises(Undecided, match="degree 3 and 6003-bit coefficients: too much work"):
         roots.distinct_real_roots(p)
