@@ -2,8 +2,9 @@
 
 What lives here: the array type (`array`, `lazy`, `conversion`), what floats of a body stand for
 (`constants`), tensors that cannot hold their numbers (`widths`), which calls torch knows (`forms`),
-numbers that other rooms bring (`formal`), functions of numbers (`numbers`, `orders`, `complexes`)
-and of one matrix (`matrices`, `spectra`, `eigenvalues`), and the implementations of torch's
+numbers that other rooms bring (`formal`), functions of numbers (`numbers`, `orders`, `complexes`),
+of polynomials (`roots`) and of one matrix (`matrices`, `spectra`, `eigenvalues`), and the
+implementations of torch's
 functions, grouped as torch's documentation groups them (`compositions`, `convolutions`, `creation`,
 `decompositions`, `elementwise`, `fourier`, `indexing`, `linalg`, `reductions`, `shapes`; those that
 only move numbers leave that to torch, `labels`). docs/balls.md lists them.

@@ -1,11 +1,12 @@
 """Eigenvalues of one square matrix, which need not be symmetric.
 
-**Rational.** The roots of the factors of the exact characteristic polynomial. **Balls**:
-flint's enclosures if the eigenvalues are isolated. Else the better of two: Gershgorin's discs of
-V⁻¹AV, for a V whose columns are close to eigenvectors (each component of k discs contains k
-eigenvalues); and the eigenvalues of M with the radius n (2μ)^{1−1/n} ‖E‖^{1/n}, where μ bounds the
-norms of the matrices in A (Elsner; Bhatia, *Matrix Analysis*, Theorem VIII.1.1 and the bound of the
-matching distance after it), which holds at Jordan blocks too.
+**Rational.** The roots of the factors of the exact characteristic polynomial, or the first kind of
+discs below, if flint does not isolate them soon. **Balls**: flint's enclosures if the eigenvalues
+are isolated. Else the better of two: Gershgorin's discs of V⁻¹AV, for a V whose columns are close
+to eigenvectors (each component of k discs contains k eigenvalues); and the eigenvalues of M with
+the radius n (2μ)^{1−1/n} ‖E‖^{1/n}, where μ bounds the norms of the matrices in A (Elsner; Bhatia,
+*Matrix Analysis*, Theorem VIII.1.1 and the bound of the matching distance after it), which holds at
+Jordan blocks too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 import torch
 from flint import acb_mat, arb, ctx, fmpq, fmpq_mat, fmpz_poly
 
-from rankcheck.balls import choices, matrices, numbers, orders
+from rankcheck.balls import choices, matrices, numbers, orders, roots
 from rankcheck.balls.complexes import (
     Complex,
     conjugate,
@@ -93,8 +94,13 @@ def _gershgorin(A: acb_mat) -> list[Any] | None:
 
 def _rational_spectrum(M: fmpq_mat) -> list[Any]:
     N, d = M.numer_denom()
+    factors = matrices.bounded(N).charpoly().factor()[1]
+    if not all(factor.degree() <= 2 or roots.isolable(factor) for factor, _ in factors):
+        if (discs := _gershgorin(acb_mat(M))) is None:
+            raise Undecided("to isolate the eigenvalues of this matrix is too much work")
+        return discs
     result = []
-    for factor, multiplicity in N.charpoly().factor()[1]:
+    for factor, multiplicity in factors:
         for root in _roots(factor):
             result += [root / d] * multiplicity
     return result
@@ -112,8 +118,7 @@ def _roots(p: fmpz_poly) -> list[Any]:
             return [larger, c / (a * larger)]
         height = numbers.sqrt(-square)
         return [Complex(middle, height), Complex(middle, -height)]
-    roots = [z for z, _ in p.complex_roots()]
-    return [z.real if z.imag.is_zero() else from_acb(z) for z in roots]
+    return [z.real if z.imag.is_zero() else from_acb(z) for z, _ in p.complex_roots()]
 
 
 def _isolated(A: acb_mat) -> list[Any] | None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from flint import acb_mat, arb, arb_mat, fmpq, fmpq_mat, fmpz_mat, fmpz_poly
+from flint import acb_mat, arb, arb_mat, fmpq, fmpq_mat, fmpz_mat
 
-from rankcheck.balls import numbers, orders
+from rankcheck.balls import numbers, orders, roots
 from rankcheck.balls.complexes import (
     Complex,
     conjugate,
@@ -29,6 +29,21 @@ from rankcheck.balls.complexes import (
 )
 from rankcheck.balls.formal import of_matrices
 from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, rational
+
+WORK = 1 << 28
+"""The most n³ · bits of an integer matrix that is eliminated exactly: a few seconds.
+
+A characteristic polynomial of 10 × 10 with 10⁵ bits, or 30 × 30 with 6000, took 2 s in flint 3.3.
+Inverses have n² fractions, and count n/8 times as much."""
+
+
+def bounded(N: fmpz_mat, *, inverse: bool = False) -> fmpz_mat:
+    """The matrix. Raises Undecided if exact elimination is too much work; see `WORK`."""
+    n, m = sorted((N.nrows(), N.ncols()))
+    bits = max((x.bit_length() for x in N.entries()), default=0)
+    if n * n * m * bits * (max(1, n // 8) if inverse else 1) > WORK:
+        raise Undecided(f"algebra with {n} × {m} integers of {bits} bits is too much work")
+    return N
 
 
 def rational_matrix(A: np.ndarray) -> fmpq_mat | None:
@@ -113,61 +128,19 @@ def from_lower_triangle(A: np.ndarray) -> np.ndarray:
 
 def _rational_singular_values(M: fmpq_mat) -> list[Number]:
     N, d = M.numer_denom()
-    squares = _real_roots(_gram(N).charpoly())
-    values = [numbers.sqrt(numbers.nonnegative(x)) / d for x in squares]
+    squares = roots.distinct_real_roots(bounded(_gram(N)).charpoly())
+    values = [numbers.sqrt(numbers.nonnegative(x)) / d for x, k in squares for _ in range(k)]
     return orders.sorted_numbers(values, descending=True)
 
 
 def _rational_eigenvalues(M: fmpq_mat) -> list[Number]:
     N, d = M.numer_denom()
-    return orders.sorted_numbers([x / d for x in _real_roots(N.charpoly())])
+    values = roots.distinct_real_roots(bounded(N).charpoly())
+    return orders.sorted_numbers([x / d for x, k in values for _ in range(k)])
 
 
 def _gram(N: fmpz_mat) -> fmpz_mat:
     return N * N.transpose() if N.nrows() <= N.ncols() else N.transpose() * N
-
-
-def _real_roots(p: fmpz_poly) -> list[Number]:
-    """All roots, with multiplicity, of a monic integer polynomial that has only real ones."""
-    return [root for root, multiplicity in distinct_real_roots(p) for _ in range(multiplicity)]
-
-
-def distinct_real_roots(p: fmpz_poly) -> list[tuple[Number, int]]:
-    """The roots with their multiplicities of a monic integer polynomial with real roots only."""
-    zeros = _order_at_zero(p)
-    roots: list[tuple[Number, int]] = [(ZERO, zeros)] if zeros else []
-    for factor, multiplicity in p.right_shift(zeros).factor_squarefree()[1]:
-        roots += [(root, multiplicity) for root in _simple_real_roots(factor)]
-    count = sum(multiplicity for _, multiplicity in roots)
-    if count != p.degree():
-        raise ArithmeticError(f"found {count} real roots of {p}, which has {p.degree()}")
-    return roots
-
-
-def _order_at_zero(p: fmpz_poly) -> int:
-    return next(k for k, c in enumerate(p.coeffs()) if c != 0)
-
-
-def _simple_real_roots(p: fmpz_poly) -> list[Number]:
-    """The real roots of a squarefree polynomial as above, p(0) ≠ 0; the rational ones exactly."""
-    if p.degree() == 1:
-        return [fmpq(-p[0], p[1])]
-    if p.degree() == 2:
-        c, b, a = (fmpq(p[k]) for k in range(3))
-        root = numbers.sqrt(b * b - 4 * a * c)
-        # Adding numbers of one sign loses no digits; the other root follows from the product c/a.
-        larger = (-b - root if b >= 0 else -b + root) / (2 * a)
-        return [larger, c / (a * larger)]
-    return [_integer_root(p, z.real) for z, _ in p.complex_roots() if z.imag.is_zero()]
-
-
-def _integer_root(p: fmpz_poly, root: arb) -> Number:
-    """The root in a ball; exactly, if it is rational (then it is an integer, as p is monic).
-
-    No other root is in the ball, because the balls of `complex_roots` are disjoint.
-    """
-    candidate = root.unique_fmpz()
-    return fmpq(candidate) if candidate is not None and p(candidate) == 0 else root
 
 
 # Rank and determinants.
@@ -182,7 +155,7 @@ def rank(A: np.ndarray) -> int:
         return rank(doubled(A)) // 2
     M = rational_matrix(A)
     if M is not None:
-        return M.rank()
+        return bounded(M.numer_denom()[0]).rank()
     if _gram_determinant(A) > 0:
         return min(A.shape)
     raise Undecided(f"the rank of a {A.shape[0]} × {A.shape[1]} matrix of balls is not decidable")
@@ -200,8 +173,8 @@ def log_pseudo_determinant(A: np.ndarray) -> Number:
     M = rational_matrix(A)
     if M is not None:
         N, d = M.numer_denom()
-        p = _gram(N).charpoly()
-        k = _order_at_zero(p)
+        p = bounded(_gram(N)).charpoly()
+        k = roots.order_at_zero(p)
         return numbers.log(fmpq(abs(p[k]), d ** (2 * (p.degree() - k)))) / 2
     determinant = _gram_determinant(A)
     if determinant > 0:
@@ -225,13 +198,18 @@ def determinant(A: np.ndarray) -> Number | Complex:
     if has_complex(A):
         return _complex_determinant(A)
     M = rational_matrix(A)
-    return ball_matrix(A).det() if M is None else M.det()
+    if M is None:
+        return ball_matrix(A).det()
+    N, d = M.numer_denom()
+    return fmpq(bounded(N).det(), d ** len(A))
 
 
 def _complex_determinant(A: np.ndarray) -> Complex:
     """By elimination where the entries are rational, which is exact, and by flint elsewhere."""
-    if rational_matrix(doubled(A)) is None:
+    M = rational_matrix(doubled(A))
+    if M is None:
         return from_acb(complex_ball_matrix(A).det())
+    bounded(M.numer_denom()[0])
     # Rationals, and no balls of radius zero: a division would make their zeros undecidable.
     rows = [[Complex(rational(real(x)), rational(imag(x))) for x in row] for row in A.tolist()]
     result = Complex(ONE)
@@ -264,7 +242,7 @@ def solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     if has_complex(A) or has_complex(B):
         return halved(solve(doubled(A), doubled(B)))
     M, R = rational_matrix(A), rational_matrix(B)
-    if M is not None and M.rank() < M.nrows():
+    if M is not None and bounded(M.numer_denom()[0], inverse=True).rank() < M.nrows():
         raise torch.linalg.LinAlgError("the matrix is singular")
     if M is not None and R is not None:
         return array(M.solve(R))
@@ -293,6 +271,7 @@ def pseudo_inverse(A: np.ndarray) -> np.ndarray:
         B = A if wide else A.T
         right = solve(B @ B.T, B).T
         return right if wide else right.T
+    bounded(M.numer_denom()[0], inverse=True)
     echelon, r = M.rref()
     if r == 0:
         return array(M.transpose())

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from rankcheck.balls import choices, matrices, numbers, orders
+from rankcheck.balls import choices, matrices, numbers, orders, roots
 from rankcheck.balls.complexes import (
     doubled,
     halved,
@@ -72,20 +72,20 @@ def clusters(A: np.ndarray) -> list[Cluster]:
 def _rational_projections(M: fmpq_mat) -> list[tuple[Number, int, np.ndarray]]:
     """The distinct eigenvalues in ascending order, their multiplicities and projections."""
     N, d = M.numer_denom()
-    p = N.charpoly()
+    p = matrices.bounded(N).charpoly()
     wanted = ctx.prec
     bits = wanted + 16
     while True:
         with precision(bits):
-            roots = [(x / d, count) for x, count in matrices.distinct_real_roots(p)]
-            roots.sort(key=lambda root: orders.middle(root[0]))
-            apart = all(x < y for (x, _), (y, _) in pairwise(roots))
-            projections = _lagrange(M, [x for x, _ in roots]) if apart else []
+            values = [(x / d, count) for x, count in roots.distinct_real_roots(p)]
+            values.sort(key=lambda root: orders.middle(root[0]))
+            apart = all(x < y for (x, _), (y, _) in pairwise(values))
+            projections = _lagrange(M, [x for x, _ in values]) if apart else []
         sharp = apart and all(_is_sharp(P, wanted) for P in projections)
         if sharp or (apart and bits > SHARPEST * wanted):
             rounded = np.frompyfunc(lambda x: x if isinstance(x, fmpq) else +x, 1, 1)
             return [
-                (rounded(x), n, rounded(P)) for (x, n), P in zip(roots, projections, strict=True)
+                (rounded(x), n, rounded(P)) for (x, n), P in zip(values, projections, strict=True)
             ]
         bits *= 2
 

@@ -44,6 +44,7 @@ from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import exits, hunting
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
+from rankcheck.verification.one import suspected
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
@@ -245,8 +246,7 @@ class _Ask:
     ) -> _Report:
         """The hunt of a claim; if its process was stopped, or died, what is known of it.
 
-        If a proved counterexample cannot be made small within the limit, or the process dies over
-        it, it is reported as it was found: the journal has it.
+        A violation that was found before is reported as it is: the journal has it.
         """
         args = self.args
         settings: dict[str, Any] = {
@@ -259,12 +259,17 @@ class _Ask:
         try:
             try:
                 report: _Report = alone.ask((index, settings), shown.progress, whole)
-            except Stopped:
+            except Stopped as stopped:
                 last = shown.state
-                if last is None or last.found != "refuted" or not settings["shrink"]:
+                if last is None or last.found is None:
                     raise
-                settings["shrink"] = 0.0
+                settings |= {"shrink": 0.0, "budget": 1e-9}  # what the journal has, and no more
                 report = alone.ask((index, settings), shown.progress, whole)
+                if report.data["verdict"] != "refuted":
+                    report.data["message"] += (
+                        f"\n  the hunt {stopped.how([self.entries[index].file])}"
+                    )
+                    report = _Report(report.data, ended=False)
         except Stopped as stopped:
             return _stopped(self.entries[index], known, stopped, shown.state, args.seed)
         return report
@@ -275,15 +280,13 @@ def _stopped(
 ) -> _Report:
     """The report of a hunt whose process was stopped, or died; `last` is its last progress."""
     message = f"{entry.id} is undecided: the hunt {stopped.how([entry.file])}"
+    message += suspected(stopped.trace)
     data = known.data | {"seconds": stopped.seconds, "seed": seed}
     if last is not None:
         data |= {"counts": asdict(last.counts), "shapes": last.shapes, "rounds": last.round}
         data["margin"] = last.margin
-        message += (
-            f"\n  no counterexample in the {last.counts.evaluated} instances before"
-            if last.found is None
-            else "\n  a violation was found before; --shrink 0 reports it as it is"
-        )
+        what = "no counterexample" if last.found is None else "a violation was found"
+        message += f"\n  {what} in the {last.counts.evaluated} instances before"
     return _Report(data | {"message": message}, ended=False)
 
 

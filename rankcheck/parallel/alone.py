@@ -38,13 +38,14 @@ class Stopped(Exception):
     """The process was stopped at its limit, died, or ran out of memory, before it had answered.
 
     Attributes:
-        seconds: the limit; 0 if it was not reached.
+        seconds, trace: as in `Unfinished`.
     """
 
     def __init__(self, end: Unfinished[Any]) -> None:
         super().__init__(how(end))
         self._end = end
         self.seconds = end.seconds
+        self.trace = end.trace
 
     def how(self, files: Iterable[Path] = ()) -> str:
         """What follows "the hunt" in a message."""

@@ -37,6 +37,7 @@ def verify_claim(
     settings: Settings = Settings(),  # noqa: B008 -- it does not change
     *,
     progress: Callable[[int | float], None] | None = None,
+    found: Callable[[Row], None] | None = None,
 ) -> Row:
     """Verify a claim; returns its row of the ledger.
 
@@ -50,6 +51,7 @@ def verify_claim(
         settings: profile, seed, and the folder for the certificate of a new counterexample.
         progress: called with the number of instances whenever some more were evaluated, and with
             the share (a float) of an experiment that has been made again.
+        found: called with the row of a proved counterexample before it is made small.
 
     Raises:
         ClaimError: if the body returns anything but relations.
@@ -66,7 +68,10 @@ def verify_claim(
                     row = _replayed(claim)
                 else:
                     row = on_experiments(
-                        claim, settings, lambda: _searched(claim, settings, progress), progress
+                        claim,
+                        settings,
+                        lambda: _searched(claim, settings, progress, found),
+                        progress,
                     )
             if wraps:
                 row = replace(
@@ -111,7 +116,12 @@ def _replayed(claim: Claim) -> Row:
     return row("refuted", counterexample=found)
 
 
-def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] | None) -> Row:
+def _searched(
+    claim: Claim,
+    settings: Settings,
+    progress: Callable[[int], None] | None,
+    found: Callable[[Row], None] | None,
+) -> Row:
     """The row of a claim that is said to hold."""
     assert claim.instances is not None
     result = search(claim, settings, progress)
@@ -120,16 +130,22 @@ def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] 
         return Row.of(claim, "failed", **facts)  # `on_experiments` says why
     if result.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
-        budget = None if result.smallest else settings.shrink
-        reported = report_violation(result.violation, settings.folder, budget=budget)
-        message = reported.message
-        if result.smallest and result.shapes is not None:
-            message += smallest_text(result.shapes.sentence())
-        if not reported.proved:
-            return Row.of(claim, "undecided", messages=(message,), **facts)
-        facts |= {"certificate": reported.certificate, "counterexample": reported.counterexample}
-        facts["relations"] = ()  # what came before is no news of a claim that is false
-        return Row.of(claim, "refuted", messages=(message,), **facts)
+        shrink = 0.0 if result.smallest else settings.shrink
+        early = found is not None and shrink and result.violation.proved
+        for seconds in (0.0, shrink) if early else (shrink,):
+            reported = report_violation(result.violation, settings.folder, budget=seconds)
+            message = reported.message
+            if result.smallest and result.shapes is not None:
+                message += smallest_text(result.shapes.sentence())
+            if reported.proved:
+                facts["relations"] = ()  # what came before is no news of a claim that is false
+            facts["certificate"] = reported.certificate
+            facts["counterexample"] = reported.counterexample
+            judged: Verdict = "refuted" if reported.proved else "undecided"
+            row = Row.of(claim, judged, messages=(message,), **facts)
+            if found is not None and seconds < shrink:
+                found(row)
+        return row
     if result.raised:
         failed = any(not raised.short for raised in result.raised)
         verdict: Verdict = "failed" if failed else "undecided"

@@ -17,7 +17,7 @@ from rankcheck.verification.profiles import Settings
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["stopped_by", "unfinished", "verify_entry"]
+__all__ = ["stopped_by", "suspected", "unfinished", "verify_entry"]
 
 
 def verify_entry(
@@ -25,6 +25,7 @@ def verify_entry(
     claim: Claim | BrokenClaim,
     settings: Settings,
     progress: Callable[[int | float], None] | None = None,
+    found: Callable[[Row], None] | None = None,
 ) -> Row:
     """The row of one claim; it has failed if its check raises or it is not well formed.
 
@@ -35,7 +36,7 @@ def verify_entry(
     from rankcheck.verification.check import verify_claim  # torch
 
     try:
-        return verify_claim(claim, settings, progress=progress)
+        return verify_claim(claim, settings, progress=progress, found=found)
     except Exception as error:
         return stopped_by(claim, error)
 
@@ -57,3 +58,11 @@ def unfinished(
     """The row of a claim whose verification did not finish; `seconds` is what it took."""
     outcome = "is undecided" if verdict == "undecided" else "failed"
     return Row.of(entry, verdict, seconds=seconds, messages=(f"{entry.id} {outcome}: {reason}",))
+
+
+def suspected(trace: str) -> str:
+    """That a violation in floats was being judged where a check was stopped; empty if none was."""
+    files = trace.replace("\\", "/")
+    judged = "/counterexamples/judge.py" in files and "/verification/controls.py" not in files
+    text = "\n  there it was judging a violation in floats, which is neither proved nor excluded"
+    return text if judged else ""

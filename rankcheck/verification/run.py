@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -22,7 +23,7 @@ from rankcheck.parallel import Done, Lost, Started, Tell, Told
 from rankcheck.parallel.alone import how
 from rankcheck.parallel.executors import Limits, Unfinished, Work, executor_for
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.one import unfinished, verify_entry
+from rankcheck.verification.one import suspected, unfinished, verify_entry
 from rankcheck.verification.profiles import Settings
 
 __all__ = ["Event", "default_workers", "row_of", "verify_claims"]
@@ -58,7 +59,7 @@ def verify_claims(
     that is parametrized one for each setting of its dials.
 
     A claim whose check raises has failed. One whose worker dies, or that takes longer than the
-    limit, is undecided, and another worker continues with the rest. The row says why.
+    limit, is undecided, or refuted if that had been proved by then; the others go on.
 
     Args:
         limit: seconds for each claim, and for the import of the files; a claim that takes longer is
@@ -87,11 +88,14 @@ def verify_claims(
         # that none of them runs alone at the end.
         order.sort(key=lambda index: (entries[index].instances is not None, -entries[index].effort))
     rows: dict[int, list[Row]] = {}
+    found: dict[int, Row] = {}  # of proved counterexamples that are being made small
 
     def passed_on(event: Started[int] | Told[int] | Lost) -> None:
         match event:
             case Started(index):
                 progress(Started(entries[index]))
+            case Told(index, Row() as row):
+                found[index] = row
             case Told(index, value):
                 progress(Told(entries[index], value))
             case Lost(text):
@@ -107,14 +111,21 @@ def verify_claims(
     with closing(executor_for(min(workers, len(entries)) if apart else None, work)) as executor:
         for end in executor.run(order, limits, passed_on):
             index, entry = end.task, entries[end.task]
-            rows[index] = [row_of(end, entry)] if isinstance(end, Unfinished) else end.answer
+            if isinstance(end, Unfinished):
+                rows[index] = [row_of(end, entry, found.get(index))]
+            else:
+                rows[index] = end.answer
             progress(Done(entry, rows[index]))
     return [row for index in range(len(entries)) for row in rows[index]]
 
 
-def row_of(end: Unfinished[int], entry: Entry) -> Row:
-    """The row of a claim whose check has not ended."""
-    return unfinished(entry, f"its check {how(end, [entry.file])}", seconds=end.seconds)
+def row_of(end: Unfinished[int], entry: Entry, found: Row | None = None) -> Row:
+    """The row of a claim whose check has not ended, with what it had found by then."""
+    why = f"its check {how(end, [entry.file])}"
+    if found is None:
+        return unfinished(entry, why + suspected(end.trace), seconds=end.seconds)
+    message = f"{found.messages[0]}\n  it is not made small: {why}"
+    return replace(found, messages=(message,), seconds=end.seconds)
 
 
 def _warm(check: Callable[[], object] | None) -> None:
@@ -140,7 +151,7 @@ def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tel
         if isinstance(claim, BrokenClaim):
             return [verify(claim, settings)]
         each = [variants.at(claim, one) for one in variants.settings(claim)]
-        return [verify(one, settings, _seldom(progress)) for one in each]
+        return [verify(one, settings, _seldom(progress), progress) for one in each]
 
     return run
 

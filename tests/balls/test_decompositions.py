@@ -25,10 +25,10 @@ from rankcheck.balls import (
     complexes,
     conventions,
     eigenvalues,
-    matrices,
     numbers,
     pi,
     precision,
+    roots,
     spectral_function,
     spectral_projection,
     spectral_radius,
@@ -356,7 +356,7 @@ def test_the_spectrum_moves_by_at_most_the_bound_of_elsner(n):
 
 def test_roots_that_are_not_real_are_noticed():
     with pytest.raises(ArithmeticError, match=r"found 1 real roots of .*, which has 3"):
-        matrices.distinct_real_roots(fmpz_poly([-1, 0, 0, 1]))
+        roots.distinct_real_roots(fmpz_poly([-1, 0, 0, 1]))
 
 
 def assert_spectrum_inside(outer, values):

@@ -25,6 +25,32 @@ pytestmark = pytest.mark.usefixtures("stamped")
 #: It holds the interpreter's lock, so that no handler of a signal runs.
 FROZEN = "'a' * 3 and __import__('re').match('(a*)*b', 'a' * 99)"
 
+#: The first instance that is judged is, and another one takes for ever, or ends the process. What
+#: is never decided ends it after many questions.
+JUDGED = """
+from rankcheck.balls import Undecided
+SEEN = []
+
+def first_alone(x, then):
+    if hasattr(x, "midpoints"):
+        SEEN.append(float(x.midpoints()))
+        if SEEN[-1] != SEEN[0]:
+            then()
+
+def never(x):
+    if hasattr(x, "midpoints"):
+        SEEN.append(x)
+        if len(SEEN) > 99:
+            dies()
+        raise Undecided("nothing is known of it")
+
+def dies():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def sleeps():
+    time.sleep(600)
+"""
+
 
 @pytest.mark.slow
 def test_a_claim_without_end_is_undecided_and_the_others_go_on(mine, command):
@@ -73,6 +99,52 @@ def test_a_counterexample_that_cannot_be_made_small_is_reported(mine, command):
     code, out, _ = command("hunt", "mine.py", *arguments)
     assert code == 1
     assert "t.deep is false: lhs" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("then", "how"),
+    [
+        ("sleeps", r"did not end within 20 s; it was at .*mine\.py"),
+        ("dies", "lost its process"),
+    ],
+)
+def test_a_counterexample_that_was_proved_is_in_the_ledger_whatever_follows(
+    mine, command, then, how
+):
+    """Shrinking meets an instance on which the body does not end, or ends its process."""
+    mine(claim("deep", f"first_alone(x, {then})", most="2.0"), head=f"{HEAD}{JUDGED}")
+    arguments = ("--workers", 1, "--limit", 20, "--json", "x.json")
+    code, out, _ = command("verify", "mine.py", *arguments)
+    assert code == 1
+    assert re.search(rf"not made small: its check {how}", out)
+    [row] = json.loads(Path("x.json").read_text())["claims"]
+    assert (row["verdict"], row["certificate"]) == ("refuted", ".rankcheck/t.deep.json")
+    assert command("replay", row["certificate"], "--limit", 60)[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", ["verify mine.py --workers 1", "hunt mine.py --budget 1 --shrink 0 --scope 0"]
+)
+def test_a_violation_that_is_not_judged_in_time_is_said(mine, command, line):
+    mine(claim("body", "while hasattr(x, 'midpoints'): pass", most="2.0"))
+    code, out, _ = command(*line.split(), "--limit", 4)
+    assert code == 3
+    assert "judging a violation in floats, which is neither proved nor excluded" in out
+
+
+@pytest.mark.slow
+def test_a_suspicion_that_a_hunt_had_is_reported_when_its_process_dies(mine, command):
+    """Balls decide nothing, and the process ends in some later shard."""
+    mine(claim("deep", "never(x)", most="2.0"), head=f"{HEAD}{JUDGED}")
+    arguments = ("--budget", 60, "--shrink", 1, "--scope", 0, "--limit", 60, "--json", "x.json")
+    code, out, _ = command("hunt", "mine.py", *arguments)
+    assert code == 3
+    assert re.search(r"t\.deep is undecided.*lhs.*the hunt lost its process", out, re.DOTALL)
+    [found] = json.loads(Path("x.json").read_text())["hunts"]
+    assert found["smallest"]["finding"] == "undecided"
+    assert "--resume continues the hunt" in out
 
 
 @pytest.mark.nightly

@@ -222,7 +222,7 @@ def test_each_setting_of_its_dials_is_a_test(run, pytester, above, below, items)
         if holds:
             assert row.mutants.killed == row.mutants.total == 1
         else:
-            assert f"rhs is {values['k']} + {values.get('j', '0')}" in row.messages[0]
+            assert "rhs is k + j" in row.messages[0]
             assert cli.main(["replay", row.certificate]) == 0
     assert cli.main(["verify", "test_it.py", "--workers", "1", "--json", "other.json"]) == 1
     verdicts = {id_: row.verdict for id_, row in rows.items()}
