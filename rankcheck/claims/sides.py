@@ -21,7 +21,7 @@ from rankcheck.claims.formula import Formula, parsed, stated
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.rewriting import assigned_once, definitions, names_in
 
-__all__ = ["RELATIONS", "Side", "formula_of", "sides_of"]
+__all__ = ["RELATIONS", "Side", "formula_of", "sides_of", "written_of"]
 
 #: What makes a relation of two sides.
 RELATIONS = frozenset({"leq", "lt", "eq"})
@@ -175,6 +175,14 @@ def _label(call: ast.Call) -> str:
 def _arguments(call: ast.Call) -> list[ast.expr]:
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     return [*call.args, *(named[name] for name in ("lhs", "rhs") if name in named)]
+
+
+def written_of(claim: Stated, number: int, label: str) -> list[ast.expr]:
+    """Both sides of a relation as the body has them; nothing where its text is not known."""
+    body = _definition(claim)
+    call = None if body is None else _call(body, number, label)
+    known = {} if body is None else assigned_once(body)
+    return [] if call is None else [_resolved(side, known) for side in _arguments(call)]
 
 
 def _settings(body: ast.FunctionDef) -> dict[str, ast.expr]:

@@ -40,7 +40,7 @@ from rankcheck.sharpen.settings import Settings
 from rankcheck.sharpen.sizes import chosen as chosen_sizes
 from rankcheck.sharpen.sizes import sizes
 from rankcheck.sharpen.small import made_small
-from rankcheck.sharpen.special import special
+from rankcheck.sharpen.special import of_end, special
 from rankcheck.sharpen.task import Broken, Finding, key_of
 from rankcheck.sharpen.trend import trend
 from rankcheck.sharpen.values import Dial
@@ -246,15 +246,18 @@ class _Run:
         groups.sort(key=lambda one: one.key)
         values = [(one.key[0], one.attained.low) for one in groups if len(one.key) == 1]
         ladder = growing(self._claim, best, self._settings.seed) if bound else []
-        proved = best.attained
+        proved, shown = best.attained, small.attained
+        end = of_end(best.record, proved.low, proved.high)
+        like = recognise(proved.low, proved.high) if told and not (ladder or end) else ()
         return replace(
             known,
             best=self._extremal(best),
             small=self._extremal(small) if told else None,
-            special=special(self._claim, small.instance(self._claim)) if told else (),
+            special=(*end, *special(self._claim, small.instance(self._claim))) if told else (),
+            attained=shown.low == shown.high and (not like or like[0].text == str(shown.low)),
             groups=tuple(map(self._extremal, groups)) if search.by else (),
             growing=tuple(map(self._extremal, ladder)),
-            looks_like=recognise(proved.low, proved.high) if told and not ladder else (),
+            looks_like=like,
             trend=trend(values, search.by[0]) if bound and search.by else None,
             history=tuple(search.history.get(known.name, ())),
         )
