@@ -330,7 +330,7 @@ def _as_array(side: Array | Number, like: Array) -> Array:
         return side if side.is_floating_point() or side.is_complex() else side.long()
     if isinstance(side, int) and not like.dtype.is_floating_point:
         return torch.tensor(_clipped(side), device=like.device)
-    dtype = like.dtype if isinstance(side, Integral) else torch.float64
+    dtype = like.dtype if isinstance(cast(Any, side), Integral) else torch.float64
     return torch.as_tensor(_as_float(side), dtype=dtype, device=like.device)
 
 

@@ -205,9 +205,8 @@ def keep(claim: Named, result: Result) -> Path | None:
         OSError: if the file cannot be written.
     """
     path = FORM.path(claim)
-    whole = tuple(
-        o for o in result.proved if o.proof and o.proof.slack == "0" and not o.target.twin
-    )
+    exact = (one for one in result.proved if one.proof and one.proof.slack == "0")
+    whole = tuple(one for one in exact if not one.target.twin)
     if not whole:
         return None
     new = _proofs(claim, replace(result, outcomes=whole), MOST, BYTES, path.parent)

@@ -85,8 +85,8 @@ def _of_ends(instance: Instance) -> Iterator[Fact]:
 
 def of_end(record: Record, low: Fraction, high: Fraction) -> tuple[str, ...]:
     """That a ratio in [low, high] says how far a range reaches in which an entry is at an end."""
-    for choice in record.choices:
-        for end in {choice.low, choice.high} - {0, 1, -1} if isinstance(choice, Entries) else ():
+    for choice in (one for one in record.choices if isinstance(one, Entries)):
+        for end in {choice.low, choice.high} - {0, 1, -1}:
             for c in (abs(Fraction(end)), 1 / abs(Fraction(end))):
                 made = any(low <= f <= high for f in (c, c * c, c / (1 + c), abs(1 - c), 1 + c))
                 if made and bool((choice.values == end).any()):

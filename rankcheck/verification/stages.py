@@ -37,8 +37,7 @@ __all__ = ["Search", "from_search", "not_tight", "search"]
 #: while one of the bounds has not been sharp.
 TIGHT_SHARE = 0.25
 TIGHT_TURNS = 8
-#: A relation is asserted on so many instances at least, if there are as many hundreds.
-HANDFUL = 5
+HANDFUL = 5  # instances on which a relation is asserted at least, of as many hundreds
 
 
 @dataclass
