@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -17,15 +16,14 @@ from rankcheck.prove.file import Proofs
 
 __all__ = ["page"]
 
-#: What a shape's integers are, behind its sizes.
-_DRAWN = re.compile(r" \(drawn: [\d, -]*\)")
 _HEAD = """\
 # What is proved
 
-A claim that holds was not broken. At some small shapes more is known: it is true there for all
-entries. [Proving at a shape](proving.md) says how, and what that does not say. The *mutants* are
-false variants of the claim; where k of n cannot be proved at the same shape, a proof there tells
-the claim from these. Where none is told apart, the proof says little."""
+A claim that holds was not broken. At some small shapes more is known: it is true there whatever
+numbers its generator draws; where it could have *drawn* other integers, of a part of the instances.
+[Proving at a shape](proving.md) says how, and what that does not say. The *mutants* are false
+variants of the claim; where k of n cannot be proved at the same shape, a proof there tells the
+claim from these. Where none is told apart, the proof says little."""
 
 
 def page(entries: Sequence[Entry]) -> str:
@@ -64,9 +62,8 @@ def _cells(entry: Entry, found: Proved) -> Iterator[str]:
     yield f"`{entry.id}`{stale}"
     yield METHODS[found.method]
     yield str(found.number)
-    at, largest = (_DRAWN.sub("", text) for text in (found.at, found.largest))
-    yield escaped(at)
-    yield "" if largest == at else escaped(largest)
+    yield escaped(found.at)
+    yield "" if found.largest == found.at else escaped(found.largest)
     if not found.mutants:
         yield "none"
     elif not found.open:

@@ -334,7 +334,8 @@ def _check_pair(generator: Any, option: str, value: Any, known: inspect.Paramete
         TypeError: if the value is a number.
         ValueError: if a range is empty, or a generator of rankcheck is to draw a size below 1.
     """
-    name, default = generator.__name__, getattr(known, "default", None)
+    name = generator.__name__
+    default: Any = getattr(known, "default", None)
     if isinstance(default, tuple) and isinstance(value, int | float):
         raise TypeError(
             f"{name}: {option}={value!r}; {option} is a tuple, such as {default!r}, and "

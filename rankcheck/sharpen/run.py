@@ -33,7 +33,7 @@ from rankcheck.sharpen.gauge import NoRatioError
 from rankcheck.sharpen.glance import glance
 from rankcheck.sharpen.growth import growing
 from rankcheck.sharpen.progress import Progress
-from rankcheck.sharpen.recognise import recognise
+from rankcheck.sharpen.recognise import MOST, recognise
 from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.sharpen.search import Search, work_of
 from rankcheck.sharpen.settings import Settings
@@ -249,12 +249,14 @@ class _Run:
         proved, shown = best.attained, small.attained
         end = of_end(best.record, proved.low, proved.high)
         like = recognise(proved.low, proved.high) if told and not (ladder or end) else ()
+        exact = shown.low == shown.high and (not like or like[0].text == str(shown.low))
+        all_ = MOST if like and like[0].digits >= MOST else 0
         return replace(
             known,
             best=self._extremal(best),
             small=self._extremal(small) if told else None,
             special=(*end, *special(self._claim, small.instance(self._claim))) if told else (),
-            attained=shown.low == shown.high and (not like or like[0].text == str(shown.low)),
+            how="attained" if exact else f"attained to {all_} digits" if all_ else "approached",
             groups=tuple(map(self._extremal, groups)) if search.by else (),
             growing=tuple(map(self._extremal, ladder)),
             looks_like=like,
