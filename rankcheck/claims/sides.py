@@ -181,8 +181,7 @@ def written_of(claim: Stated, number: int, label: str) -> list[ast.expr]:
     """Both sides of a relation as the body has them; nothing where its text is not known."""
     body = _definition(claim)
     call = None if body is None else _call(body, number, label)
-    known = {} if body is None else assigned_once(body)
-    return [] if call is None else [_resolved(side, known) for side in _arguments(call)]
+    return [_resolved(s, assigned_once(body)) for s in _arguments(call)] if body and call else []
 
 
 def _settings(body: ast.FunctionDef) -> dict[str, ast.expr]:

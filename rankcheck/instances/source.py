@@ -23,7 +23,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import torch
 
@@ -331,11 +331,9 @@ def _check_pair(generator: Any, option: str, value: Any, known: inspect.Paramete
     """An option whose default is a tuple takes a tuple, and one of sizes a range of sizes.
 
     Raises:
-        TypeError: if the value is a number.
-        ValueError: if a range is empty, or a generator of rankcheck is to draw a size below 1.
+        TypeError, ValueError: if it is a number; if it is empty, or ours and has a size below 1.
     """
-    name = generator.__name__
-    default: Any = getattr(known, "default", None)
+    name, default = generator.__name__, cast(Any, getattr(known, "default", None))
     if isinstance(default, tuple) and isinstance(value, int | float):
         raise TypeError(
             f"{name}: {option}={value!r}; {option} is a tuple, such as {default!r}, and "

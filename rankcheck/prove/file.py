@@ -198,8 +198,7 @@ def leave(claim: Named, result: Result, folder: Path = LEFT) -> Path | None:
 def keep(claim: Named, result: Result) -> Path | None:
     """Keep the proofs of a run beside the claim, where `verify` reads them; None without one.
 
-    None is of a part of the instances of some sizes, or on a box. Proofs of the same text that are
-    kept already stay among those that are chosen from.
+    None is of a part of some sizes or on a box. Those of the same text stay among the candidates.
 
     Raises:
         OSError: if the file cannot be written.

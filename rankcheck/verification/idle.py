@@ -38,7 +38,6 @@ THROUGH = frozenset(
 CONSTANT = frozenset(
     {"zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full_like", "new_full"}
 )
-#: What makes a number, or an array of one, of what is written.
 WRITTEN = CONSTANT | {"Fraction", "as_tensor", "float", "full", "scalar", "tensor"}
 #: What is weaker without a part on so many batches is not looked at on more.
 ENOUGH = 8
