@@ -19,10 +19,11 @@ __all__ = ["page"]
 _HEAD = """\
 # What is proved
 
-A claim that holds was not broken. At some small shapes more is known: it is true there for all
-entries. [Proving at a shape](proving.md) says how, and what that does not say. The *mutants* are
-false variants of the claim; where k of n cannot be proved at the same shape, a proof there tells
-the claim from these. Where none is told apart, the proof says little."""
+A claim that holds was not broken. At some small shapes more is known: it is true there whatever
+numbers its generator draws; where it could have *drawn* other integers, of a part of the instances.
+[Proving at a shape](proving.md) says how, and what that does not say. The *mutants* are false
+variants of the claim; where k of n cannot be proved at the same shape, a proof there tells the
+claim from these. Where none is told apart, the proof says little."""
 
 
 def page(entries: Sequence[Entry]) -> str:

@@ -30,7 +30,7 @@ here is what the ledger expects and `rankcheck verify` finds:
 | word | meaning |
 | --- | --- |
 | holds | claims of it were put to the test and not broken |
-| proved at n shapes | at so many small shapes it is [true for all entries](proved.md) |
+| proved at n shapes | at so many small shapes it is [true whatever is drawn](proved.md) |
 | refuted | false as printed, in every fair reading that we found ([errata](errata.md)) |
 | a step fails | a step of the printed proof is false; what becomes of the result |
 | misprint | a sign, an index, a letter, or a condition that the context gives |

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
+from flint import arb
 
 
 class Undecided(ArithmeticError):
@@ -138,6 +139,11 @@ def is_formal(x: object) -> TypeGuard[Formal]:
     return isinstance(x, Formal)
 
 
+def undefined(x: object) -> bool:
+    """Whether it is the unbounded ball, which stands for what has no value, too."""
+    return isinstance(x, arb) and not x.is_finite()
+
+
 def has_formal(A: np.ndarray) -> bool:
     """Whether an element of an object array is a formal number."""
     return any(isinstance(x, Formal) for x in A.ravel().tolist())
@@ -146,13 +152,14 @@ def has_formal(A: np.ndarray) -> bool:
 def of_matrices(name: str, *matrices: np.ndarray) -> Callable[..., Any] | None:
     """The function of that name for matrices with formal entries; None if there are none.
 
-    Raises NoBallForm if the kind of number has no such function.
+    Raises NoBallForm if they have no such function, and Undecided if an entry may be undefined.
     """
-    for matrix in matrices:
-        for x in matrix.ravel().tolist():
-            if isinstance(x, Formal):
-                function = type(x).linear_algebra.get(name)
-                if function is None:
-                    raise x.no_form(name.replace("_", " ") + " of a matrix")
-                return function
+    numbers = [x for matrix in matrices for x in matrix.ravel().tolist()]
+    for formal in filter(is_formal, numbers):
+        what = f"{name.replace('_', ' ')} of a matrix"
+        if any(map(undefined, numbers)):
+            raise Undecided(f"no exact form: the {what} of which an entry may be undefined")
+        if name not in type(formal).linear_algebra:
+            raise formal.no_form(what)
+        return type(formal).linear_algebra[name]
     return None

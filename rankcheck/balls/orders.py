@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from flint import arb, fmpq
 
-from rankcheck.balls.formal import Formal
+from rankcheck.balls.formal import Formal, Undecided, undefined
 from rankcheck.balls.numbers import Number, unknown
 
 
@@ -41,12 +41,14 @@ def compared_order(row: Iterable[Number], descending: bool = False) -> list[int]
 
 
 class _Key:
-    """A number as a sort key, by comparisons alone."""
+    """A number as a sort key, by comparisons alone; with what may be undefined it has none."""
 
     def __init__(self, number: Number) -> None:
         self.number = number
 
     def __lt__(self, other: _Key) -> bool:
+        if undefined(self.number) or undefined(other.number):
+            raise Undecided("no exact form: an order of numbers of which one may be undefined")
         return bool(self.number < other.number)
 
 

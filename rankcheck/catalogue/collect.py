@@ -56,7 +56,7 @@ def claims_of(path: Path) -> list[Entry]:
     Raises:
         CatalogueError: if there are none, or the file cannot be read.
     """
-    entries = read_file(path)
+    entries = read_file(path, marker="")
     if not entries:
         raise CatalogueError(
             f"{shown_path(path)} declares no claim; a file of claims has a function decorated with "

@@ -27,10 +27,10 @@ _NONE = ast.Constant(None)
 _read: dict[Path, tuple[str, list[Entry]]] = {}
 
 
-def read_file(path: Path) -> list[Entry]:
+def read_file(path: Path, marker: str = "rankcheck") -> list[Entry]:
     """The claims of a file, in their order; an empty list if it declares none.
 
-    A claim that cannot be read has an entry with a `problem`.
+    A claim that cannot be read has an entry with a `problem`; a file without the marker, none.
 
     Raises:
         CatalogueError: if the file is not Python text, or a claim is not at its top level.
@@ -41,7 +41,7 @@ def read_file(path: Path) -> list[Entry]:
         raise CatalogueError(
             f"{shown_path(path)} cannot be read: {error}; a claim file is UTF-8 text"
         ) from error
-    if "rankcheck" not in text:
+    if marker not in text:
         return []
     path = path.resolve()
     known = _read.get(path)

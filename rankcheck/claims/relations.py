@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NoReturn, TypedDict, Unpack, cast
 
 import numpy as np
@@ -224,7 +224,7 @@ def leq(lhs: Array | Number, rhs: Array | Number, **options: Unpack[Options]) ->
     """Assert `lhs <= rhs`; the keywords are `Options`.
 
     Raises:
-        TypeError: if neither side is an array, nor both an integer; or `where` is no condition.
+        TypeError: if a side is no number, or neither an array, nor both integers; or so is `where`.
         ValueError: if the shapes do not broadcast.
     """
     return _relation("leq", lhs, rhs, **options)
@@ -265,6 +265,9 @@ def _relation(
     terms: int = tolerances.TERMS,
 ) -> Relation:
     where = None if where is None else truth(where, "where=")
+    for side in (lhs, rhs):
+        if not (is_ball(side) or isinstance(side, torch.Tensor | Real)):
+            raise TypeError(f"a side is {side!r:.60}; it is an array of torch, or a real number")
     like: Array | None = next((s for s in (lhs, rhs) if is_ball(s)), None)
     if like is None:
         like = next((s for s in (lhs, rhs) if isinstance(s, torch.Tensor)), None)
@@ -290,7 +293,7 @@ def _relation(
         raise TypeError(
             "a side of a bound is complex; bounds compare real numbers, as .abs() and .real"
         )
-    for name, band in (("scale", scale), ("error", error)):
+    for name, band in (("scale", scale), ("error", error), ("terms", terms)):
         if not (band is None or is_ball(band) or isinstance(band, torch.Tensor | Real)):
             raise TypeError(f"{name}= is {band!r:.80}; it is an array, or a number")
     return Relation(kind, lhs, rhs, scale, error, terms, where, label, integers=big)
@@ -327,7 +330,7 @@ def _as_array(side: Array | Number, like: Array) -> Array:
         return side if side.is_floating_point() or side.is_complex() else side.long()
     if isinstance(side, int) and not like.dtype.is_floating_point:
         return torch.tensor(_clipped(side), device=like.device)
-    dtype = torch.float64 if isinstance(side, float | Fraction) else like.dtype
+    dtype = like.dtype if isinstance(cast(Any, side), Integral) else torch.float64
     return torch.as_tensor(_as_float(side), dtype=dtype, device=like.device)
 
 

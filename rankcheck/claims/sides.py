@@ -17,7 +17,7 @@ from typing import Protocol
 
 from rankcheck.claims.rewriting import assigned_once, definitions
 
-__all__ = ["RELATIONS", "definition", "sides_of"]
+__all__ = ["RELATIONS", "definition", "sides_of", "written_of"]
 
 #: What makes a relation of two sides.
 RELATIONS = frozenset({"leq", "lt", "eq"})
@@ -118,6 +118,13 @@ def _label(call: ast.Call) -> str:
 def _arguments(call: ast.Call) -> list[ast.expr]:
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     return [*call.args, *(named[name] for name in ("lhs", "rhs") if name in named)]
+
+
+def written_of(claim: Stated, number: int, label: str) -> list[ast.expr]:
+    """Both sides of a relation as the body has them; nothing where its text is not known."""
+    body = definition(claim)
+    call = None if body is None else _call(body, number, label)
+    return [_resolved(s, assigned_once(body)) for s in _arguments(call)] if body and call else []
 
 
 def _resolved(node: ast.expr, known: dict[str, ast.expr]) -> ast.expr:

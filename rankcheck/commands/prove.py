@@ -241,7 +241,8 @@ class _Ask:
             raise InputError(problem)
         if keep:
             path = file.keep(entry, result)
-            shown.say("  nothing to keep" if path is None else f"  kept in {shown_path(path)}")
+            none = "nothing to keep: no part of a shape is kept, and no box"
+            shown.say(f"  {none}" if path is None else f"  kept in {shown_path(path)}")
         return result
 
     def _attempt(self, target: Target, settings: Settings) -> Outcome:

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.labels import relation_name
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.message import obstacle, undecided_message
 from rankcheck.counterexamples.reporting import Found, report_violation
@@ -23,18 +24,18 @@ from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import evaluate_instances
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.search import batches
-from rankcheck.verification.tally import Tally, hidden
+from rankcheck.verification.tally import Tally, hidden, hollow
 
 #: A hunt of which less than this share of the instances satisfied the hypotheses has no verdict.
 INSIDE = 0.05
 #: Number of reasons for rejection that a message names.
 REASONS = 3
-#: So many batches, of so many instances, show whether a tolerance hides a relation.
-HIDDEN = 8
+#: So many batches, of so many instances, show whether a relation can be seen to fail.
+HIDDEN, SIZE = 8, 64
 
 
-def hidden_text(claim: Claim, seed: int) -> str:
-    """The relations that floats cannot see fail, for their tolerance; empty if there is none.
+def seen_anew(claim: Claim, seed: int) -> tuple[str, str]:
+    """The relations that cannot be seen to fail, and lines on those that may say nothing.
 
     Instances are drawn anew: shards keep margins alone.
     """
@@ -43,10 +44,18 @@ def hidden_text(claim: Claim, seed: int) -> str:
         if family is None:
             continue
         key = (seed, claim.id, family.name, "hidden")
-        for make in batches(claim, family, HIDDEN, HIDDEN, key):
-            for part in evaluate_instances(claim, family, make).parts:
+        for make in batches(claim, family, HIDDEN, SIZE, key):
+            evaluation = evaluate_instances(claim, family, make)
+            tally.count(evaluation)
+            for part in evaluation.parts:
                 tally.add(part, family)
-    return "; ".join(hidden(claim, [tally]))
+    unseen, lines, drawn = hidden(claim, [tally]), "", tally.counts.evaluated
+    for number, one in tally.relations.items():
+        name = relation_name(one.label, number)
+        if not one.asserted and drawn >= SIZE:
+            unseen.append(f"{name} is asserted on 0 of {drawn} instances that were drawn anew")
+        lines += "".join(f"\n  of {name}, {said}" for said in hollow(claim, number, [one]))
+    return "; ".join(unseen), lines
 
 
 def without_violation(
@@ -63,7 +72,7 @@ def without_violation(
     Args:
         raised: what the body or the generator raised on an instance inside the hypotheses.
         scope: what was enumerated before.
-        unseen: the relations that floats cannot see fail.
+        unseen: the relations that cannot be seen to fail.
     """
     if raised:
         return "undecided", (

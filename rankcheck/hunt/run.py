@@ -18,10 +18,10 @@ from rankcheck.hunt.job import Task, inline, limits_of, workers_for
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.report import (
-    hidden_text,
     lost_text,
     report_finding,
     report_suspicion,
+    seen_anew,
     troubles_text,
     without_violation,
 )
@@ -342,6 +342,7 @@ class _Run:
             report = report_suspicion(smallest, folder, shrink)
             return _reported("scope", margin, smallest, report)
         raised = self._raised or lost_text(self._lost)
+        unseen, empty = ("", "") if raised else seen_anew(self._claim, self._settings.seed)
         verdict, message = without_violation(
             self._claim,
             self._counts,
@@ -349,9 +350,9 @@ class _Run:
             margin,
             raised,
             self._scope,
-            "" if raised else hidden_text(self._claim, self._settings.seed),
+            unseen,
         )
-        return {"verdict": verdict, "message": message, "margin": margin}
+        return {"verdict": verdict, "message": message + empty, "margin": margin}
 
 
 def _reported(

@@ -24,7 +24,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import torch
 
@@ -289,7 +289,7 @@ def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, I
             name, known = generator.__name__, _shown(signature)
             raise TypeError(f"{name}: {error}; {name} takes {known}") from error
         for option, value in options.items():
-            _check_pair(generator.__name__, option, value, signature.parameters.get(option))
+            _check_pair(generator, option, value, signature.parameters.get(option))
         shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
         return Instances(
             name=f"{generator.__name__}({shown})",
@@ -355,17 +355,23 @@ def _signature(generator: Callable[..., Any]) -> inspect.Signature:
     return inspect.Signature(by_name, return_annotation=Instances)
 
 
-def _check_pair(name: str, option: str, value: object, known: inspect.Parameter | None) -> None:
-    """An option whose default is a tuple takes a tuple.
+def _check_pair(generator: Any, option: str, value: Any, known: inspect.Parameter | None) -> None:
+    """An option whose default is a tuple takes a tuple, and one of sizes a range of sizes.
 
     Raises:
-        TypeError: if the value is a number.
+        TypeError, ValueError: if it is a number; if it is empty, or ours and has a size below 1.
     """
-    if known is not None and isinstance(known.default, tuple) and isinstance(value, int | float):
+    name, default = generator.__name__, cast(Any, getattr(known, "default", None))
+    if isinstance(default, tuple) and isinstance(value, int | float):
         raise TypeError(
-            f"{name}: {option}={value!r}; {option} is a tuple, such as {known.default!r}, and "
+            f"{name}: {option}={value!r}; {option} is a tuple, such as {default!r}, and "
             f"{(value, value)!r} is the range of {value!r} alone"
         )
+    ends = (*default, *value) if isinstance(default, tuple) and isinstance(value, tuple) else ()
+    if [*map(type, ends)] == [int] * 4:
+        least = 1 if default[0] > 0 and generator.__module__.startswith("rankcheck.") else value[0]
+        if not least <= value[0] <= value[1]:
+            raise ValueError(f"{name}: {option}={value!r} is no range such as {default!r}")
 
 
 def _shown(signature: inspect.Signature) -> str:

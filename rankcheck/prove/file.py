@@ -198,15 +198,17 @@ def leave(claim: Named, result: Result, folder: Path = LEFT) -> Path | None:
 def keep(claim: Named, result: Result) -> Path | None:
     """Keep the proofs of a run beside the claim, where `verify` reads them; None without one.
 
-    Proofs of the same text that are kept already stay among those that are chosen from.
+    None is of a part of some sizes or on a box. Those of the same text stay among the candidates.
 
     Raises:
         OSError: if the file cannot be written.
     """
     path = FORM.path(claim)
-    new = _proofs(claim, result, MOST, BYTES, path.parent) if result.proved else None
-    if new is None:
+    exact = (one for one in result.proved if one.proof and one.proof.slack == "0")
+    whole = tuple(one for one in exact if not one.target.twin)
+    if not whole:
         return None
+    new = _proofs(claim, replace(result, outcomes=whole), MOST, BYTES, path.parent)
     try:
         before = Proofs.of(claim)
     except ProofError:  # it is written anew

@@ -21,7 +21,7 @@ from rankcheck.prove.range import Ranged, draws_entries, prove_range
 from rankcheck.prove.result import Outcome, Plan
 from rankcheck.prove.sentences import counted, shape_text
 from rankcheck.prove.settings import Settings, Unproved
-from rankcheck.prove.shapes import known_sizes, selected, targets
+from rankcheck.prove.shapes import is_part, known_sizes, selected, targets
 from rankcheck.prove.target import Target
 from rankcheck.prove.through import FaultError
 
@@ -137,6 +137,7 @@ class Prover:
         if not isinstance(found, Proof):
             return _unproved(target, found)
         proof = replace(found, sizes=dict(target.sizes))
+        target = replace(target, twin=target.twin or is_part(claim, target))
         checked = self._checked(proof, target, settings)
 
         def prove_one(variant: Claim) -> Proof | Unproved:

@@ -142,7 +142,7 @@ def sentence(proof: Proof, place: str, *, whole: bool = False, boxes: int | None
     elif proof.method == "boxes":
         said = f"true{_domain(proof)}"
     else:
-        said = f"true for all entries{ranges}"
+        said = f"true whatever numbers the generator draws{ranges}"
     boxes = boxes_of(proof) if boxes is None else boxes
     on = f"{counted(boxes, 'box', 'boxes')}, " if boxes else ""
     every = "on its path" if proof.paths == 1 else f"on all {counted(proof.paths, 'path')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import torch
@@ -10,12 +11,13 @@ import torch
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
 from rankcheck.hunt.points import ShapedSource
+from rankcheck.instances.record import Integer
 from rankcheck.instances.scope import Shapes, shapes
 from rankcheck.instances.source import Rejected
 from rankcheck.prove.target import Target
 from rankcheck.sharpen.sizes import named, sizes
 
-__all__ = ["known_sizes", "selected", "targets"]
+__all__ = ["is_part", "known_sizes", "selected", "targets"]
 
 #: So many instances are drawn at a shape until one satisfies the hypotheses.
 DRAWS = 20
@@ -71,6 +73,20 @@ def known_sizes(claim: Claim, integers: tuple[int, ...]) -> dict[str, int]:
                 matrices |= {f"rows of {name}": part.shape[0], f"columns of {name}": part.shape[1]}
         return sizes(claim, instance, ()) | matrices
     return {}
+
+
+def is_part(claim: Claim, target: Target) -> bool:
+    """Whether the generator makes instances of these sizes with another integer, too."""
+    assert claim.instances is not None
+    source = ShapedSource(target.integers, 0, None)
+    with suppress(Exception):  # as where the sizes are taken
+        claim.instances(source)
+    before, drawn = target.integers, (c for c in source.record.choices if isinstance(c, Integer))
+    return any(
+        known_sizes(claim, (*before[:place], other, *before[place + 1 :])) == target.sizes
+        for place, one in enumerate(drawn)
+        for other in {one.low, one.high} - {one.value}
+    )
 
 
 def selected(

@@ -16,7 +16,7 @@ class Target:
         integers: what the generator draws, in order.
         sizes: the shape in words: depth, width and so on.
         entries: how many numbers the generator draws.
-        twin: whether another shape of the claim has the same sizes.
+        twin: whether other integers give the same sizes; known once there is a proof.
     """
 
     integers: tuple[int, ...]

@@ -32,6 +32,7 @@ class Sharp(Readable):
         best: the largest ratio of a bound, or deviation of an identity; None without one.
         small: an instance that keeps the ratio nearly, and is easier to read.
         special: sentences on what is special about it.
+        how: `attained` if its ratio is known exactly, and is what the number looks like.
         groups: the best instance of the shapes with the same sizes, sorted by these.
         looks_like: closed forms that the ratio agrees with.
         trend: what the ratios by size tend to.
@@ -51,6 +52,7 @@ class Sharp(Readable):
     best: Extremal | None = None
     small: Extremal | None = None
     special: tuple[str, ...] = ()
+    how: str = "approached"
     groups: tuple[Extremal, ...] = ()
     looks_like: tuple[LooksLike, ...] = ()
     trend: Trend | None = None
@@ -82,6 +84,7 @@ class Sharp(Readable):
             "best": None if self.best is None else self.best.to_json(),
             "small": None if self.small is None else self.small.to_json(),
             "special": list(self.special),
+            "how": self.how,
             "by": [{"key": list(one.key), "best": one.to_json()} for one in self.groups],
             "looks_like": [asdict(one) for one in self.looks_like],
             "trend": None if self.trend is None else asdict(self.trend),

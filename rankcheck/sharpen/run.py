@@ -33,14 +33,14 @@ from rankcheck.sharpen.gauge import NoRatioError
 from rankcheck.sharpen.glance import glance
 from rankcheck.sharpen.growth import growing
 from rankcheck.sharpen.progress import Progress
-from rankcheck.sharpen.recognise import recognise
+from rankcheck.sharpen.recognise import MOST, recognise
 from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.sharpen.search import Search, work_of
 from rankcheck.sharpen.settings import Settings
 from rankcheck.sharpen.sizes import chosen as chosen_sizes
 from rankcheck.sharpen.sizes import sizes
 from rankcheck.sharpen.small import made_small
-from rankcheck.sharpen.special import special
+from rankcheck.sharpen.special import of_end, special
 from rankcheck.sharpen.task import Broken, Finding, key_of
 from rankcheck.sharpen.trend import trend
 from rankcheck.sharpen.values import Dial
@@ -246,15 +246,20 @@ class _Run:
         groups.sort(key=lambda one: one.key)
         values = [(one.key[0], one.attained.low) for one in groups if len(one.key) == 1]
         ladder = growing(self._claim, best, self._settings.seed) if bound else []
-        proved = best.attained
+        proved, shown = best.attained, small.attained
+        end = of_end(best.record, proved.low, proved.high)
+        like = recognise(proved.low, proved.high) if told and not (ladder or end) else ()
+        exact = shown.low == shown.high and (not like or like[0].text == str(shown.low))
+        all_ = MOST if like and like[0].digits >= MOST else 0
         return replace(
             known,
             best=self._extremal(best),
             small=self._extremal(small) if told else None,
-            special=special(self._claim, small.instance(self._claim)) if told else (),
+            special=(*end, *special(self._claim, small.instance(self._claim))) if told else (),
+            how="attained" if exact else f"attained to {all_} digits" if all_ else "approached",
             groups=tuple(map(self._extremal, groups)) if search.by else (),
             growing=tuple(map(self._extremal, ladder)),
-            looks_like=recognise(proved.low, proved.high) if told and not ladder else (),
+            looks_like=like,
             trend=trend(values, search.by[0]) if bound and search.by else None,
             history=tuple(search.history.get(known.name, ())),
         )

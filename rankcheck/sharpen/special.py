@@ -7,6 +7,7 @@ Arrays that are not rational are left out, since equality of balls is never prov
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,12 @@ from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.instances.record import Entries
+from rankcheck.instances.record import Entries, Record
 from rankcheck.networks.balancing import layer_imbalances, neuron_imbalances
 from rankcheck.networks.network import Network
 from rankcheck.sharpen.structure import Fact, enumerated, of_arrays
 
-__all__ = ["MOST", "of_parts", "sentences", "special"]
+__all__ = ["MOST", "of_end", "of_parts", "sentences", "special"]
 
 #: So many sentences are kept.
 MOST = 8
@@ -80,6 +81,17 @@ def _of_ends(instance: Instance) -> Iterator[Fact]:
         verb = "are" if at_ends > 1 else "is"
         what = f"{verb} at an end of the range that is drawn from"
         yield Fact(f"{at_ends} entr{'ies' if at_ends > 1 else 'y'}", what, what, 9.5)
+
+
+def of_end(record: Record, low: Fraction, high: Fraction) -> tuple[str, ...]:
+    """That a ratio in [low, high] says how far a range reaches in which an entry is at an end."""
+    for choice in (one for one in record.choices if isinstance(one, Entries)):
+        for end in {choice.low, choice.high} - {0, 1, -1}:
+            for c in (abs(Fraction(end)), 1 / abs(Fraction(end))):
+                made = any(low <= f <= high for f in (c, c * c, c / (1 + c), abs(1 - c), 1 + c))
+                if made and bool((choice.values == end).any()):
+                    return (f"the ratio is made of {end:g}, an end of the range of an entry",)
+    return ()
 
 
 # Networks

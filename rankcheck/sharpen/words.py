@@ -83,7 +83,8 @@ def _details(by: Sequence[str], relation: Data) -> Iterator[str]:
     small, best = relation["small"] or relation["best"], relation["best"]
     if small is not None and standing(relation) != "equal":
         same = shown(small["ratio"]) == shown(best["ratio"])
-        yield _instance("attained by" if same else f"{shown(small['ratio'])} is attained by", small)
+        how = f"{'' if same else shown(small['ratio']) + ' is '}{relation['how']} by"
+        yield _instance(how, small)
         yield from (f"  {sentence}" for sentence in relation["special"])
     groups = relation["by"]
     if len(groups) > 1 and standing(relation) != "equal":

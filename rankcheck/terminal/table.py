@@ -131,6 +131,7 @@ def sentence(row: Row) -> str:
         row.weakness and f"strength unknown: {row.weakness}",
         "beats its record" if row.beaten else "",
         *row.arithmetic,
+        *dict.fromkeys(said for each in row.relations for said in each.hollow),
         seconds and f"{seconds} s",
     ]
     return f"{verdict:9}  {row.id}  ({', '.join(part for part in parts if part)})"
@@ -158,7 +159,7 @@ def facts(row: Row) -> list[str]:
     else:
         block += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
         for number, each in enumerate(row.relations):
-            block += [_relation(number, each), *(f"  {sentence}" for sentence in each.idle)]
+            block += [_relation(number, each), *(f"  {said}" for said in each.idle + each.hollow)]
             block += [] if each.beaten is None else [f"  {each.beaten}"]
     block += [
         f"reached, {name}: {_spread(counts, row.swept.evaluated)}"

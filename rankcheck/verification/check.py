@@ -169,7 +169,7 @@ def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[st
     counts = result.swept.counts + result.drawn.counts
     if counts.evaluated == 0:
         faults.append(f"no instance satisfied the hypotheses ({counts.rejected} rejected)")
-    faults += [f"{name} is asserted on no instance" for name in result.vacuous]
+    faults += result.vacuous.values()
     faults += hidden(claim, result.tallies)
     caught = {name: control.instance for name, control in {**needs, **mutated}.items()}
     return Row.of(

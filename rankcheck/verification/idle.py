@@ -28,7 +28,7 @@ from rankcheck.claims.rewriting import (
 from rankcheck.claims.sides import RELATIONS
 from rankcheck.verification.evaluation import Part
 
-__all__ = ["Idle"]
+__all__ = ["Idle", "meant"]
 
 #: Methods, and functions of torch, of an array whose factors and terms are looked at inside.
 THROUGH = frozenset(
@@ -38,6 +38,7 @@ THROUGH = frozenset(
 CONSTANT = frozenset(
     {"zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full_like", "new_full"}
 )
+WRITTEN = CONSTANT | {"Fraction", "as_tensor", "float", "full", "scalar", "tensor"}
 #: What is weaker without a part on so many batches is not looked at on more.
 ENOUGH = 8
 _NAME = "__without__"
@@ -258,3 +259,17 @@ def _counts(part: ast.expr, word: str) -> bool:
         case ast.BinOp(left, ast.Mult(), right):
             return all(getattr(one, "value", None) != 0 for one in (left, right))
     return True
+
+
+def meant(node: ast.AST) -> set[str]:
+    """The names in an expression, without those that lend a number their shape or kind alone."""
+    match node:
+        case ast.Name(name):
+            return {name}
+        case ast.FloorDiv() | ast.Mod():
+            return {"//"}
+        case ast.BinOp(ast.Constant(0), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.Constant(0)):
+            return set()
+        case ast.Call(ast.Name(name) | ast.Attribute(attr=name)) if name in WRITTEN:
+            return set()
+    return set[str]().union(*map(meant, ast.iter_child_nodes(node)))

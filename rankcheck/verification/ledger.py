@@ -96,7 +96,7 @@ class RelationFacts:
         spread: the distribution over the instances outside the tight family: of lhs / rhs in equal
             parts of [0, 1], or of the deviation of an identity by decades (see `spread`).
         sharpest: the instance on which a bound came closest to equality, as a text.
-        idle: sentences on the factors and terms of its sides that no instance needs.
+        idle, hollow: sentences on factors and terms that no instance needs; on idle sides.
         record: the largest lhs / rhs of a bound that is on record, a decimal number that is not
             larger; None without one.
         beaten: a sentence, if this run has found a clearly larger one.
@@ -115,6 +115,7 @@ class RelationFacts:
     spread: tuple[int, ...] = ()
     sharpest: str | None = None
     idle: tuple[str, ...] = ()
+    hollow: tuple[str, ...] = ()
     record: str | None = None
     beaten: str | None = None
 
@@ -162,7 +163,7 @@ class Row(InNotebooks, Facts):
         broken_by: by control (a mutant, or a hypothesis that was dropped), the instance that broke
             the claim, as a text.
         unbroken: the hypotheses whose control did not.
-        vacuous: the relations that were asserted on no instance, by label or number.
+        vacuous: the relations that were asserted on hardly any instance, by label or number.
         certificate: the file of the counterexample.
         counterexample: what that file proves.
         recorded: of a claim about an experiment, the recorded result that it was evaluated on.

@@ -29,7 +29,7 @@ from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of
 from rankcheck.verification.search import again, draw, sweep
 from rankcheck.verification.standing import Standing
-from rankcheck.verification.tally import RelationTally, Sharpest, Tally, seen_in
+from rankcheck.verification.tally import RelationTally, Sharpest, Tally, hollow, seen_in
 
 __all__ = ["Search", "from_search", "not_tight", "search"]
 
@@ -37,6 +37,7 @@ __all__ = ["Search", "from_search", "not_tight", "search"]
 #: while one of the bounds has not been sharp.
 TIGHT_SHARE = 0.25
 TIGHT_TURNS = 8
+HANDFUL = 5  # instances on which a relation is asserted at least, of as many hundreds
 
 
 @dataclass
@@ -97,13 +98,15 @@ class Search:
         return None if self.standing is None else self.standing.records.of_relation(label, number)
 
     @property
-    def vacuous(self) -> list[str]:
-        """The relations whose hypothesis, `where`, was true of no instance."""
-        return [
-            relation_name(seen[-1].label, number)
+    def vacuous(self) -> dict[str, str]:
+        """By relation, that its hypothesis, `where`, was true of no instance, or of hardly any."""
+        total = sum(tally.counts.evaluated for tally in self.tallies)
+        return {
+            name: f"{name} is asserted on {asserted} of {total} instances"
             for number, seen in seen_in(self.tallies).items()
-            if not any(one.asserted for one in seen)
-        ]
+            if (asserted := sum(one.asserted for one in seen)) < min(HANDFUL, 1 + total // 100)
+            for name in [relation_name(seen[-1].label, number)]
+        }
 
     @property
     def closest(self) -> Iterator[tuple[int, str, Sharpest]]:
@@ -134,6 +137,7 @@ class Search:
             if sharpest
             else None,
             idle=() if self.swept.idle is None else self.swept.idle.sentences(number),
+            hollow=hollow(claim, number, [one for one in (tight, *away) if one is not None]),
             record=None if record is None else record.ratio,
         )
 

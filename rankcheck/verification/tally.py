@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.sides import written_of
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.counterexamples.rounding import TOLERANCES
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, over_batch
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, Evaluation, Part, Raised
-from rankcheck.verification.idle import Idle
+from rankcheck.verification.idle import Idle, meant
 from rankcheck.verification.reach import reached
 from rankcheck.verification.scouts import Visited
 from rankcheck.verification.spread import Spread
 from rankcheck.verification.swallowed import Seen, swallowed
 
-__all__ = ["RelationTally", "Sharpest", "Tally", "hidden", "seen_in"]
+__all__ = ["RelationTally", "Sharpest", "Tally", "hidden", "hollow", "seen_in"]
 
+#: A side that is one number on so many instances does not vary.
+ENOUGH, SIDES = 64, ("left", "right")
 #: Ratios that agree in so many decimals count as the same.
 SAME = 6
 
@@ -57,6 +62,7 @@ class RelationTally:
         sharpest: the instance on which a bound is closest to equality.
         visible: on how many instances floats could see it fail.
         killed: whether its derived mutant fails on an instance that satisfies the claim.
+        values: of each side the first of its values, and the first other one.
     """
 
     kind: RelationKind
@@ -69,6 +75,7 @@ class RelationTally:
     sharpest: Sharpest | None = None
     visible: Seen = field(default_factory=Seen)
     killed: bool = False
+    values: tuple[set[Any], set[Any]] = field(default_factory=lambda: (set(), set()))
 
     def add(
         self, relation: Relation, part: Part, family: Instances, violated: torch.Tensor
@@ -79,6 +86,10 @@ class RelationTally:
         if not bool(counted.any()):
             return
         self.asserted += int(counted.reshape(part.valid.numel(), -1).any(-1).sum())
+        for side, values in zip((relation.lhs, relation.rhs), self.values, strict=True):
+            if len(values) < 2:
+                some = side.detach()[counted]
+                values.update((some[0].item(), *some[some != some[0]][:1].tolist()))
         self.visible.add(relation, counted, part, family)
         holds = counted & ~violated  # a violation is rounding, as the balls have shown
         if not self.killed:
@@ -204,6 +215,28 @@ def hidden(claim: Claim, tallies: Iterable[Tally]) -> list[str]:
         for number, seen in seen_in(tallies).items()
     )
     return [sentence for sentence in sentences if sentence is not None]
+
+
+def hollow(claim: Claim, number: int, seen: Sequence[RelationTally]) -> tuple[str, ...]:
+    """Why a relation may say nothing: a side never varies, or both are one computation.
+
+    A kernel that integer division made zero leaves a side 0 for ever, and `eq(f(A), f(A))` holds
+    whatever f is; their derived mutants die. Natural are a side that is written as a number, an
+    identity with one, and a constant other than 0 that is made of nothing that is drawn.
+    """
+    written = written_of(claim, number, seen[-1].label)
+    if len(written) == 2 and ast.dump(written[0]) == ast.dump(written[1]):
+        same = all(one.values[0] == one.values[1] for one in seen)
+        return ("both sides are the same computation",) * same
+    names, told = [meant(side) - {*claim.parameters} for side in written], []
+    if sum(one.asserted for one in seen) < ENOUGH or (seen[-1].kind == "eq" and not all(names)):
+        return ()
+    for place, used in enumerate(names):
+        values = set[Any]().union(*(one.values[place] for one in seen))
+        zero = values <= {0, torch.inf, -torch.inf}
+        if len(values) == 1 and used & (used if zero else {*claim.arguments}):
+            told.append(f"the {SIDES[place]} side is {values.pop():.6g} on every instance")
+    return tuple(told)
 
 
 def _trailing(valid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

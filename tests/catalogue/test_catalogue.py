@@ -370,6 +370,7 @@ def test_a_prefix_ends_at_a_word(file):
         ("no/such/file.py", "there is no file or folder 'no/such/file.py'"),
         ("mine.py::test_c", "mine.py has no claim 'test_c'; it has test_a"),
         ("empty.py", "empty.py declares no claim"),
+        ("broken.py", "broken.py:1: a claim file is Python"),
         ("notes.txt", "'notes.txt' is not a Python file"),
         ("nothing/", "nothing has no file that declares a claim"),
     ],
@@ -377,6 +378,7 @@ def test_a_prefix_ends_at_a_word(file):
 def test_a_selector_that_selects_nothing(file, monkeypatch, selector, said):
     path = file(TRUE.format(id="t.a", name="test_a"))
     file("", "empty.py")
+    (path.parent / "broken.py").write_text("def f(:")
     file("", "notes.txt")
     file("", "nothing/_shared.py")
     monkeypatch.chdir(path.parent)

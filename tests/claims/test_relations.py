@@ -3,11 +3,12 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
 from rankcheck import any_of, eq, leq, lt
-from rankcheck.balls import BallArray
+from rankcheck.balls import BallArray, balls
 from rankcheck.claims import tolerances
 from rankcheck.claims.relations import NoTruthValue
 
@@ -333,7 +334,28 @@ def test_a_condition_is_made_of_truth_values(make, where):
 def test_a_bound_of_complex_numbers_and_a_band_of_words_are_refused():
     with pytest.raises(TypeError, match="a side of a bound is complex"):
         leq(array(1.0) * 1j, 3)
+    with pytest.raises(TypeError, match="terms= is 'x'"):
+        leq(array(1.0), 1, terms="x")
     with pytest.raises(TypeError, match="scale= is 'x'"):
         leq(array(1.0), 3, scale="x")
     with pytest.raises(TypeError, match="error= is"):
         eq(array(1.0), 3, error=[1e-9])
+
+
+@pytest.mark.parametrize(
+    "other", ["9", b"9", None, [9], (9,), np.array([9.0]), 9j, leq(array(1), 1)]
+)
+def test_a_side_that_is_no_number_is_refused(other):
+    for like in (array(1.0), torch.tensor([1]), balls([1])):
+        for relate in (leq, lt, eq):
+            with pytest.raises(
+                TypeError, match=r"a side is .*; it is an array of torch, or a real"
+            ):
+                relate(like, other)
+            with pytest.raises(TypeError, match="a side is"):
+                relate(other, like)
+
+
+def test_a_number_that_is_no_integer_stays_so_beside_integers():
+    assert eq(torch.tensor([2]), np.float32(2.5)).violated().all()
+    assert not leq(np.float32(2.5), torch.tensor([2])).excess.eq(0).any()

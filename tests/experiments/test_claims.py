@@ -235,7 +235,7 @@ def test_what_is_asserted_of_no_run_is_said(claim, verify):
 
     row = verify(claim(body, mutants={}))
     assert row.vacuous == ("never",)
-    assert row.messages == ("t.made-up: never is asserted on no instance",)
+    assert row.messages == ("t.made-up: never is asserted on 0 of 1 instances",)
     assert row.recorded.outcomes[0] == "never: not asserted"
 
 

@@ -398,3 +398,25 @@ def test_a_generator_of_recorded_runs_carries_its_recording():
     assert made.recording == {"name": "a"}
     assert made(BatchSource(seed=0, size=None)) == ("a", ())
     assert points(count=1).recording is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: matrices(rows=(0, 2)),
+        lambda: matrices(columns=(4, 1)),
+        lambda: networks_at_points(depth=(0, 3)),
+        lambda: instances(_sized)(n=(3, 2)),
+    ],
+)
+def test_an_empty_range_of_sizes_is_an_error_where_it_is_written(call):
+    with pytest.raises(ValueError, match="is no range such as"):
+        call()
+
+
+def _sized(source, *, n=(1, 2)):
+    return source.tensor(source.integer(*n))
+
+
+def test_a_generator_of_ones_own_may_draw_a_size_of_zero():
+    assert str(instances(_sized)(n=(0, 2))) == "_sized(n=(0, 2))"

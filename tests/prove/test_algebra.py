@@ -6,10 +6,14 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+import torch
 
+from rankcheck import leq
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.variants import mutant
 from rankcheck.instances.scope import ScopeShape, shapes
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import rank, singular_values
 from rankcheck.prove.checking.check import check
 from rankcheck.prove.checking.errors import UnsoundError
 from rankcheck.prove.exact.algebra import prove_shape
@@ -170,3 +174,35 @@ def test_slack_is_that_of_bounds_alone(toys: Toys) -> None:
     leaves = [node for face in proof.faces for node in face.nodes if isinstance(node, Leaf)]
     slacks = {(goal.relation, goal.slack) for leaf in leaves for goal in leaf.goals}
     assert slacks == {(0, "1/10"), (1, "0")}
+
+
+def two(x: Any) -> Any:
+    """A root, which may be undefined, beside a square."""
+    return torch.stack([x[..., 0].sqrt(), x[..., 1] ** 2], -1)
+
+
+@instances
+def vectors(source: Source) -> Any:
+    return source.tensor(2)
+
+
+UNDEFINED: dict[str, Callable[[Any], Any]] = {
+    "sort": lambda x: two(x).sort(-1).values[..., 1],
+    "descending": lambda x: two(x).sort(-1, descending=True).values[..., 1],
+    "argsort": lambda x: two(x).argsort(-1)[..., 0],
+    "kthvalue": lambda x: two(x).kthvalue(2, -1).values,
+    "quantile": lambda x: two(x).quantile(1.0, -1),
+    "eigvalsh": lambda x: torch.linalg.eigvalsh(torch.diag_embed(two(x)))[..., 1],
+    "svdvals": lambda x: singular_values(torch.diag_embed(two(x)))[..., 1],
+    "rank": lambda x: rank(torch.stack([two(x), 1 + 0 * two(x)], -2)),
+}
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_nothing_is_ordered_that_may_be_undefined(declare: Any, name: str) -> None:
+    """Where a root is one of a negative number, torch gives NaN, and the bound fails."""
+    claim = declare(lambda x: leq(0 * x[..., 0], UNDEFINED[name](x)), vectors())
+    found = attempt(claim)
+    assert isinstance(found, Unproved), found
+    assert "no exact form: " in found.reason
+    assert "may be undefined" in found.reason

@@ -133,7 +133,7 @@ def test_no_file_is_no_proof(claim):
 
 
 def test_a_summary_says_the_same_without_the_trees(claim, engine):
-    engine.fields = {"faces": boxed(7).faces, "slack": "1/10"}
+    engine.fields = {"faces": boxed(7).faces}
     path = keep(claim, rankcheck.prove(claim, entries=2))
     assert "7 boxes" in Proofs.summary(claim).sentence
     assert Proofs.summary(claim) == Proofs.of(claim).facts()

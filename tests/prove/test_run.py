@@ -11,11 +11,12 @@ import rankcheck
 from rankcheck import eq, leq
 from rankcheck.errors import InputError, InstallationError
 from rankcheck.instances.source import instances
+from rankcheck.linalg import rank
 from rankcheck.prove import shapes
 from rankcheck.prove import through as running
 from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.controls import ProvedFalseError
-from rankcheck.prove.file import Proofs, leave
+from rankcheck.prove.file import Proofs, keep, leave
 from rankcheck.prove.result import Progress
 from rankcheck.prove.settings import Settings, Unproved
 from rankcheck.prove.shapes import selected, targets
@@ -345,3 +346,23 @@ def test_a_notebook_shows_the_text(claim, engine):
     assert '<pre class="message">t.made-up: proved at 1 of 1 shape' in shown
     odd = dataclasses.replace(result, chance="<script>")
     assert "<script>" not in odd._repr_html_()
+
+
+@instances
+def squares(source):
+    n = source.integer(1, 3)
+    if source.choice(("dense", "rank one", "zero")) == "rank one":
+        return source.tensor(n, 1) @ source.tensor(1, n)
+    return source.tensor(n, n)
+
+
+def test_what_is_decided_of_a_part_is_told_so_and_not_kept(declare, engine, tmp_path):
+    """The dense matrices of size 3 × 3 have more entries than the shapes that are tried."""
+    claim = declare(lambda A: leq(rank(A), 1), squares(), file=tmp_path / "claims.py", mutants={})
+    result = rankcheck.prove(claim, entries=6, shape={"rows": (3,)})
+    assert [one.text for one in result.proved] == ["A of size 3 × 3 (drawn: 3, 1)"]
+    assert "true whatever numbers the generator draws" in result.message
+    assert keep(claim, result) is None
+    whole = rankcheck.prove(declare(body, boxes(), mutants={}, file=claim.file), entries=2)
+    assert "drawn: " not in whole.message
+    assert keep(claim, whole) is not None

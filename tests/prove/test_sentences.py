@@ -27,13 +27,13 @@ def boxed(*numbers, **fields):
     [
         (
             proof(paths=16),
-            "For networks of depth 2, width 2: true for all entries, on all 16 paths through the "
-            "body, boundaries included (exact algebra)",
+            "For networks of depth 2, width 2: true whatever numbers the generator draws, on all "
+            "16 paths through the body, boundaries included (exact algebra)",
         ),
         (
             proof(method="squares"),
-            "For networks of depth 2, width 2: true for all entries, on its path through the body, "
-            "boundaries included (exact algebra and sums of squares)",
+            "For networks of depth 2, width 2: true whatever numbers the generator draws, on its "
+            "path through the body, boundaries included (exact algebra and sums of squares)",
         ),
         (
             boxed(1000, 632, slack="1/1000"),
@@ -48,7 +48,9 @@ def test_a_sentence(made, said):
 
 def test_ranges_are_named():
     within = replace(proof(paths=3), entries=BOUNDED)
-    assert "true for all entries in their ranges, on all 3 paths" in sentence(within, NETS)
+    assert "true whatever numbers the generator draws in their ranges, on all 3 paths" in sentence(
+        within, NETS
+    )
     within = replace(boxed(1632, slack="1/1000"), entries=BOUNDED)
     assert "lhs ≤ 1.001 · rhs on [−1, 1]⁴, 1 632 boxes, on its path" in sentence(within, NETS)
     within = replace(boxed(1), entries=(*BOUNDED[:1], Entry(name="x1", low="0", high="1/2")))

@@ -39,7 +39,9 @@ def loaded():
 def test_a_verification_reads_them(kept, verify):
     row = verify(loaded(), prover=standing.standing)
     assert row.verdict == "guarded"
-    assert row.proved.sentence.startswith("For x of 2 entries: true for all entries, on its path")
+    assert row.proved.sentence.startswith(
+        "For x of 2 entries: true whatever numbers the generator draws, on its path"
+    )
     assert (row.proved.number, row.proved.open, row.proved.mutants) == (3, 1, 1)
     assert Row.from_json(row.to_json()) == row
     assert "proved 3 (1/1)" in table.sentence(row)
@@ -118,7 +120,7 @@ def test_replay_checks_all_of_them(kept, engine, command):
     code, out, err = command("replay", "proofs/t.squares.json")
     assert (code, err) == (0, "")
     assert engine.checked == [(2,), (3,)]  # those that are kept in full
-    assert "t.squares: For x of 2 entries: true for all entries" in out
+    assert "t.squares: For x of 2 entries: true whatever numbers the generator draws" in out
     assert "(checked again)\n  0 identities expanded; body and proof agree at 40 points" in out
 
 

@@ -43,6 +43,7 @@ def relation(*ratios: str, **values) -> dict:
         "best": best,
         "small": best,
         "special": [],
+        "how": "attained",
         "by": groups,
         "looks_like": [],
         "trend": None,

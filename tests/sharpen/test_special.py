@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+import torch
 
 from rankcheck import leq
 from rankcheck.balls import BallArray
@@ -15,6 +16,7 @@ from rankcheck.instances.matrices import matrix_pairs
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.networks.network import Network
+from rankcheck.sharpen.run import sharpen
 from rankcheck.sharpen.special import MOST, of_parts, sentences, special
 
 
@@ -196,3 +198,54 @@ def test_without_exact_numbers(declare):
 @instances
 def _numbers(source):
     return source.tensor()
+
+
+@instances
+def up_to_1024(source):
+    return source.tensor(low=0.0, high=1024.0)
+
+
+@instances
+def three_numbers(source):
+    return source.tensor(3)
+
+
+def saturating(x):
+    return leq(x / (1 + x), 1)
+
+
+def softmax(x):
+    return leq(torch.softmax(x, -1).amax(-1), 2)
+
+
+def means(x):
+    return leq((x[..., 0] * x[..., 1]).abs(), x[..., 0] ** 2 + x[..., 1] ** 2)
+
+
+def root(x):
+    return leq(x[..., 0].abs() + x[..., 1].abs(), 2 * (x * x).sum(-1).sqrt())
+
+
+def test_the_end_of_a_range_is_said_to_be_one(declare, tmp_path):
+    claim = declare(saturating, up_to_1024(), kind="conjecture")
+    (only,) = sharpen(claim, budget=None, tasks=6, shrink=0.0, folder=tmp_path).relations
+    assert only.best.attained.low == Fraction(1024, 1025)
+    assert only.looks_like == ()
+    assert only.special[0] == "the ratio is made of 1024, an end of the range of an entry"
+
+
+@pytest.mark.parametrize(
+    ("body", "like", "how"),
+    [
+        (softmax, "1/2", "approached"),
+        (means, "1/2", "attained"),
+        (root, "1/√2", "attained to 24 digits"),
+    ],
+)
+def test_attained_is_what_is_exact(declare, tmp_path, body, like, how):
+    claim = declare(body, three_numbers(), kind="conjecture")
+    result = sharpen(claim, budget=None, tasks=9, shrink=0.0, folder=tmp_path)
+    (only,) = result.relations
+    assert only.looks_like[0].text == like
+    assert only.how == how
+    assert f"{how} by: x = " in result.message

@@ -16,8 +16,9 @@ from .test_live import plain
 STATE = Progress(3.2, 20.0, 4, 568, 3, "networks of depth 2, width 2 (drawn: 2, 1, 2, 1, 1, 0)")
 MESSAGE = (
     "t.x: proved at 3 of 4 shapes of at most 8 entries (exact algebra: 3)\n"
-    "  For networks of depth 2, width 2: true for all entries, on all 16 paths through the body, "
-    "boundaries included (exact algebra), except possibly where x₀x₃ = x₁x₂. 2 of 2 mutants cannot "
+    "  For networks of depth 2, width 2: true whatever numbers the generator draws, on all 16 "
+    "paths through the body, boundaries included (exact algebra), except possibly where "
+    "x₀x₃ = x₁x₂. 2 of 2 mutants cannot "
     "be proved at this shape.\n"
     "  Nothing is said of other shapes."
 )

@@ -244,7 +244,18 @@ def test_a_hypothesis_that_never_holds_is_vacuous(declare, verify):
         row = verify(declare(body, squares(), kind=kind, loose="so"))
         assert row.verdict == "failed"
         assert row.vacuous == ("beyond",)
-        assert row.messages == ("t.made-up: beyond is asserted on no instance",)
+        assert row.messages == ("t.made-up: beyond is asserted on 0 of 532 instances",)
+
+
+def test_a_hypothesis_that_hardly_ever_holds_is_vacuous(declare, verify):
+    def body(x):
+        return leq(x, 9.0, where=(x > 7.51) & (x < 7.53))
+
+    many = Profile("many", drawn=5, batches=4, size=512, single=12)
+    row = verify(declare(body, squares(), kind="conjecture"), many)
+    assert row.relations[0].asserted > 0
+    assert (row.verdict, row.vacuous) == ("failed", ("relation 1",))
+    assert row.messages[0].endswith(f" of {row.counts.evaluated} instances")
 
 
 def test_a_refuted_claim_needs_its_certificate(declare, verify, tmp_path):
