@@ -86,9 +86,10 @@ class RelationTally:
         if not bool(counted.any()):
             return
         self.asserted += int(counted.reshape(part.valid.numel(), -1).any(-1).sum())
-        for side, values in zip((relation.lhs, relation.rhs), self.values, strict=True):
+        for place, values in enumerate(self.values):
             if len(values) < 2:
-                some = side.detach()[counted]
+                some = (relation.lhs, relation.rhs)[place].detach()[counted]
+                values.update({relation.integers[place]} - {None})  # beside what was cut of it
                 values.update((some[0].item(), *some[some != some[0]][:1].tolist()))
         self.visible.add(relation, counted, part, family)
         holds = counted & ~violated  # a violation is rounding, as the balls have shown
@@ -220,9 +221,8 @@ def hidden(claim: Claim, tallies: Iterable[Tally]) -> list[str]:
 def hollow(claim: Claim, number: int, seen: Sequence[RelationTally]) -> tuple[str, ...]:
     """Why a relation may say nothing: a side never varies, or both are one computation.
 
-    A kernel that integer division made zero leaves a side 0 for ever, and `eq(f(A), f(A))` holds
-    whatever f is; their derived mutants die. Natural are a side that is written as a number, an
-    identity with one, and a constant other than 0 that is made of nothing that is drawn.
+    Their derived mutants die. Natural are a side that is written as a number, an identity with one,
+    and a constant other than 0 that is made of nothing that is drawn.
     """
     written = written_of(claim, number, seen[-1].label)
     if len(written) == 2 and ast.dump(written[0]) == ast.dump(written[1]):

@@ -190,8 +190,14 @@ def written(x, y, *, least=0):
     one = (x + y) / (x + y)
     return (
         leq(0, x), leq(least, x), leq(0 * x, x), lt(torch.zeros_like(x), x), eq(one, 1),
+        leq(torch.ceil(x).long(), 2**64),
         eq(torch.ones_like(x), one), leq(math.pi / 4, x), leq(torch.tensor(-3.0), y),
     )  # fmt: skip
+
+
+def huge(x, y):
+    """An integer that no tensor holds is cut to the largest one that does."""
+    return leq(torch.ceil(x).long(), 10 ** (400 + len(x.shape)))
 
 
 def changed(x, y):
@@ -201,7 +207,7 @@ def changed(x, y):
     return leq(first, second)
 
 
-@pytest.mark.parametrize("body", [written, changed, sharp])
+@pytest.mark.parametrize("body", [written, changed, huge, sharp])
 def test_what_is_as_it_should_be_is_not(declare, tmp_path, body):
     row = verify_claim(
         declare(body, pairs(), kind="conjecture"), Settings(SMALL, folder=tmp_path, shrink=0)
