@@ -89,7 +89,7 @@ def _errata(entry: Entry) -> Iterator[str]:
     if shown:
         yield "## Counterexample\n"
         yield from shown
-        yield "<details><summary>Both sides step by step</summary>\n" if steps else ""
+        yield "<details><summary>The names in the body</summary>\n" if steps else ""
         yield from steps
         yield "</details>\n" if steps else ""
 

@@ -140,7 +140,7 @@ def _item(entry: Entry, erratum: Erratum) -> Iterator[str]:
     yield from shown
     readings = len(entry.readings)
     said = [
-        *(["both sides step by step"] if steps else []),
+        *(["the names in the body"] if steps else []),
         *([f"{readings} reading{'s' if readings > 1 else ''}"] if readings else []),
         "what survives",
     ]

@@ -19,7 +19,7 @@ from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples.certificate import stored_path
 from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.replay import replay
-from rankcheck.report.instances import equation, number, scripts, shortened, split, value_latex
+from rankcheck.report.instances import equation, number, shortened, split, value_latex
 from rankcheck.report.networks import drawing
 
 __all__ = ["counterexample", "found", "objection", "pictures", "printed_and_right"]
@@ -119,33 +119,24 @@ def _named(known: Sides, place: int) -> str:
 
 
 def _steps(known: Counterexample) -> Iterator[str]:
-    """The table of steps, the two sides at its end."""
+    """The table of the names in the body, the two sides at its end."""
     if not known.steps:
         return
-    yield "| step | value | what it is |\n| --- | --- | --- |"
-    within = ""
+    yield "| in the body | value |\n| --- | --- |"
     for step in known.steps:
-        if step.within and step.within != within:
-            yield f"| in {_code(step.within)}: | | |"
-        within = step.within
         code = " = ".join(part for part in (step.name, step.code) if part)
         latex = value_latex(step.value)
-        value = step.value if latex is None else f"${latex}$"
-        yield f"| {_code(code)} | {value} | {_cell(str(scripts(step.meaning)))} |"
+        yield f"| {_code(code)} | {step.value if latex is None else f'${latex}$'} |"
     for name, code, text in zip(
         ("left", "right"), known.texts, (known.lhs, known.rhs), strict=False
     ):
         if code:
-            yield f"| the {name} side, {_code(code)} | **{number(text)}** | |"
+            yield f"| the {name} side, {_code(code)} | **{number(text)}** |"
     yield ""
 
 
 def _code(text: str) -> str:
     return "`" + text.replace("|", "\\|") + "`"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "&#124;").replace("*", "\\*").replace("_", "\\_").replace("[", "\\[")
 
 
 def objection(up: str = "") -> str:

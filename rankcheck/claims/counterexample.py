@@ -94,21 +94,17 @@ def _rounded(value: Decimal | str, digits: int) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """A value on the way from an instance to the two sides of a relation, as text.
+    """A local variable of a body with its value at an instance, as text.
 
     Attributes:
-        name: what the value is assigned to; empty if it is not.
-        code: the expression, as the body writes it; empty for a part of one of several parts.
+        name: the variable.
+        code: the expression that is assigned to it; empty if it is long, or the text is not known.
         value: a number, an array or a network; `≈` stands before what is rounded.
-        meaning: what the called function is, by its docstring; or what this is a part of.
-        within: the function that the body calls and whose step it is; empty for the body.
     """
 
     name: str
     code: str
     value: str
-    meaning: str = ""
-    within: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -1,4 +1,4 @@
-"""A proved counterexample with what explains it: texts of its sides, and the steps to them."""
+"""A proved counterexample with what explains it: texts of its sides, and the names in the body."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from rankcheck.claims.counterexample import Counterexample, Sides
+from rankcheck import balls
+from rankcheck.claims.counterexample import Counterexample, Sides, Step
 from rankcheck.claims.sides import sides_of
 from rankcheck.counterexamples.certificate import section
 from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.names import assigned, named_values
 from rankcheck.counterexamples.refutation import Refutation
-from rankcheck.counterexamples.steps import steps
+from rankcheck.counterexamples.values import text
 
 __all__ = ["explained"]
 
@@ -21,7 +23,7 @@ S = TypeVar("S", bound=Sides)
 def explained(
     instance: Instance, stated: Mapping[str, Any] | None = None, certificate: str | None = None
 ) -> Refutation:
-    """A proved counterexample: its arguments, its sides as the body writes them, the steps.
+    """A proved counterexample: its arguments, its sides as the body writes them, the names there.
 
     Args:
         stated: what a certificate says of it, if it comes from one.
@@ -32,8 +34,19 @@ def explained(
     """
     found = Counterexample.of(section(instance) if stated is None else stated)
     also = tuple(_named(part, instance) for part in found.also)
-    found = replace(_named(found, instance), also=also, steps=steps(instance))
+    found = replace(_named(found, instance), also=also, steps=_steps(instance))
     return Refutation.at(found, instance, certificate)
+
+
+def _steps(instance: Instance) -> tuple[Step, ...]:
+    """The names in the body with their values; none where no violation is proved."""
+    if not instance.proved:
+        return ()
+    with balls.precision(instance.in_balls.bits):
+        named = named_values(instance.claim, instance.exact)
+        written = {name: text(value) for name, value in named.items()}
+    code = assigned(instance.claim)
+    return tuple(Step(n, code.get(n, ""), value) for n, value in written.items() if value)
 
 
 def _named(sides: S, instance: Instance) -> S:

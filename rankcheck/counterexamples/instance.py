@@ -17,8 +17,8 @@ from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
-from rankcheck.counterexamples.differences import first_difference
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement, judge
+from rankcheck.counterexamples.names import first_difference
 from rankcheck.counterexamples.rounding import (
     CLEAR,
     ERRORS,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from rankcheck.report.markup import formula
 
@@ -17,7 +17,6 @@ __all__ = [
     "instance",
     "number",
     "parts",
-    "scripts",
     "shortened",
     "split",
     "value",
@@ -148,28 +147,6 @@ def value_latex(text: str) -> str | None:
             return None
         made.append(rf"\approx {latex}" if rounded else latex)
     return r",\; ".join(made)
-
-
-#: An index or a power in a sentence, behind a letter, a bar or a bracket.
-_SCRIPT = re.compile(
-    r"(?<![A-Za-z]{2})([^\W_]|[|‖)\]])([_^])(\{[^{}]*\}|\([^()]*\)|[A-Za-z0-9ℓθ]+|[+*])"
-)
-
-
-def scripts(text: str) -> Markup:
-    """A sentence whose indices and powers are typeset; names of Python stay as they are.
-
-    >>> scripts("‖A‖_op = s_1, of power_of x^{2/L}")
-    Markup('‖A‖<sub>op</sub> = s<sub>1</sub>, of power_of x<sup>2/L</sup>')
-    """
-    out, end = Markup(""), 0
-    for found in _SCRIPT.finditer(text):
-        tag = "sub" if found[2] == "_" else "sup"
-        inner = found[3].strip("{}")
-        out += escape(text[end : found.end(1)])
-        out += Markup("<{0}>{1}</{0}>").format(tag, inner)
-        end = found.end()
-    return out + escape(text[end:])
 
 
 def _symbol(name: str) -> str:

@@ -40,10 +40,10 @@ def test_the_first_thing_is_wrong_at_a_glance():
     assert "(accusations.md#object-to-a-reading)" in rest
 
 
-def test_everything_false_shows_its_sides_and_the_steps_to_them():
+def test_everything_false_shows_its_sides_and_the_names_in_the_body():
     false = [entry for entry in project() if entry.kind in FALSE]
     assert PAGE.count('<div class="refuted">') == len(false)
-    assert PAGE.count("| step | value | what it is |") == len(false)
+    assert PAGE.count("| in the body | value |") == len(false)
     assert PAGE.count("| the left side, `") == PAGE.count("| the right side, `") == len(false)
 
 

@@ -30,7 +30,7 @@ FOUND = {
     "broken_by": dict.fromkeys(("every entry is positive", "exponent 2.04/L", "half"), NETWORK),
     "mutants": Mutants(2, 2),
 }
-STEP = Step("power", "schatten_power(J, Fraction(2, L))", "≈ 1.2345", "the Schatten power of J")
+STEP = Step("power", "schatten_power(J, Fraction(2, L))", "≈ 1.2345")
 
 
 @cache
