@@ -32,7 +32,7 @@ from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, pro
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.missing import without_transforms
 from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
-from rankcheck.balls.widths import noted_wraps, widths
+from rankcheck.balls.widths import noted_wraps, widths, wraps
 
 __all__ = [
     "OTHER_CONVENTIONS",
@@ -60,4 +60,5 @@ __all__ = [
     "spectral_radius",
     "widths",
     "without_transforms",
+    "wraps",
 ]

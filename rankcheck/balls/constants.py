@@ -45,12 +45,8 @@ what cancels: `sum([0.1] * 10**6)` is off by 2⁻³⁶ of its size, `1 - 0.99999
 of 30 singles by 2⁻²¹, `1 - 0.9999` in singles by 2⁻¹³. The second is for what cancels wholly:
 `0.1 + 0.2 - 0.3` is 2⁻⁵⁴, and `1 - 0.999999` in singles is off by 2⁻⁶ of its size, but by 2⁻²⁶."""
 
-DOUBLE, SINGLE, HALF, BRAIN = 53, 24, 11, 8
-"""Bits of the significands: of float64, float32, float16, bfloat16."""
-
-SHORT_DIGITS = 8
-"""A double of at most 11 bits, no sum of two powers of two, is taken for one that was a float16 or
-a bfloat16 if it has more digits than this: nobody writes 0.333251953125, and 0.0625 is exact."""
+DOUBLE, SINGLE = 53, 24
+"""Bits of the significands: of float64 and float32."""
 
 SINGLE_RANGE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
@@ -118,22 +114,17 @@ def constant(value: float | np.floating[Any], held: fmpq) -> fmpq | arb:
     short = int(held.q) <= 1 << EXACT_FRACTION_BITS and (
         written or used <= max(1, bits - SPARE_BITS)
     )
-    halved = bits <= SINGLE and used <= HALF and not written and _digits(text) > SHORT_DIGITS
-    if short and not narrow and not halved:
+    if short and not narrow:
         return held
     if bits >= DOUBLE and _digits(text) <= WRITTEN_DIGITS:
         decimal = Fraction(text)
         return fmpq(decimal.numerator, decimal.denominator)
-    if narrow and short:
-        return once_narrow(float(value), torch.from_numpy(np.zeros(1, type(value))).dtype)
     if short:
-        radius = arb(abs(held) / (1 << (BRAIN if used <= BRAIN else HALF)))
-    else:
-        trusted, absolute = TRUSTED_EIGHTHS * bits // 8, TRUSTED_EIGHTHS * bits // 4
-        radius = arb(max(abs(held) / (1 << trusted), fmpq(1, 1 << absolute)))
-    what = "a computed float"
-    if bits < DOUBLE:
-        what = "a number of half precision" if halved else "a number of single precision (float32)"
+        return once_narrow(float(value), torch.from_numpy(np.zeros(1, type(value))).dtype)
+    trusted, absolute = TRUSTED_EIGHTHS * bits // 8, TRUSTED_EIGHTHS * bits // 4
+    radius = arb(max(abs(held) / (1 << trusted), fmpq(1, 1 << absolute)))
+    single = "a number of single precision (float32)"
+    what = single if bits < DOUBLE else "a computed float"
     note(text, what, radius)
     return arb(held, radius)
 

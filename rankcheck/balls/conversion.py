@@ -16,6 +16,8 @@ from rankcheck.balls.numbers import Number
 
 #: Types of torch that numpy does not have.
 NO_NUMPY = (torch.bfloat16, torch.complex32)
+#: The attribute of narrow tensors whose numbers have lost nothing.
+LOSSLESS = "rankcheck_lossless"
 
 
 def element(value: Any, number: Callable[[Any], Number] = numbers.exact) -> Any:
@@ -39,7 +41,10 @@ def object_array(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
     of_torch = isinstance(data, torch.Tensor)
     if isinstance(data, torch.Tensor):
         with torch._C.DisableTorchFunction():
+            lossless = getattr(data, LOSSLESS, False)
             data = data.detach().cpu().resolve_conj().resolve_neg()
+            if lossless:
+                data = data.to(torch.complex128 if data.is_complex() else torch.float64)
             if (dtype := data.dtype) in NO_NUMPY:
                 data = data.to(torch.complex128 if data.is_complex() else torch.float64)
                 if number is not as_it_is:

@@ -5,8 +5,8 @@ inside ``widths()``, which looks at what torch's functions return:
 
 * An integer is exact, whatever tensor carries it. Where a result wraps, floats have the nearest
   double in its place, and exact evaluation has the integer itself, in a ball array.
-* A number that went through a type narrower than float64 is known to half a unit of that type; of
-  exact evaluation it is that ball. One that fits the type has lost nothing.
+* A number that went through a type narrower than float64 is known to half a unit of that type; in
+  exact evaluation it is that ball. Where all numbers of a result fit, it stays torch's, marked.
 
 Integers that wrap are noted within `noted_wraps`, narrow numbers within `computed_constants`. What
 numpy computes is not seen here (see `rankcheck.balls.numbers.exact`).
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dis import opmap
 from types import FrameType
@@ -26,18 +26,30 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from rankcheck.balls.array import FUNCTIONS, balls
+from rankcheck.balls.array import FUNCTIONS, BallArray, balls
 from rankcheck.balls.choices import evaluation
 from rankcheck.balls.constants import is_narrow, line_in
+from rankcheck.balls.conversion import LOSSLESS
 from rankcheck.balls.forms import checked, rounded
 from rankcheck.balls.numbers import NoBallForm, may_have_wrapped
 
-__all__ = ["noted_wraps", "widths"]
+__all__ = ["noted_wraps", "widths", "wraps"]
 
-INTEGERS = frozenset({torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8})
+INTEGERS = frozenset(
+    {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32}
+)
 #: What makes integers of other numbers: nothing has wrapped if they are these numbers, truncated.
 CONVERSIONS = frozenset({"to", "long", "int", "short", "char", "byte", "type", "type_as"})
-SHIFTS = frozenset({"__lshift__", "__ilshift__", "bitwise_left_shift"})
+SHIFTS = frozenset({"__lshift__", "__ilshift__", "__rlshift__", "bitwise_left_shift"})
+#: What makes Python's numbers of a tensor.
+READERS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__index__", "__array__"})
+#: Functions of integers that torch does not have for doubles, and that make no larger ones.
+SMALLER = frozenset(
+    {"__and__", "__or__", "__xor__", "__rand__", "__ror__", "__rxor__", "__rshift__", "__rrshift__"}
+    | {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_right_shift", "gcd", "gather", "take"}
+    | {"take_along_dim", "index_select", "index_fill", "index_copy", "scatter", "embedding"}
+    | {"one_hot", "bincount", "searchsorted", "bucketize", "argsort", "nonzero", "combinations"}
+)
 #: The instruction of `x * y` and of `x *= y`.
 OPERATOR = opmap["BINARY_OP"]
 #: Often called, and no arithmetic.
@@ -76,6 +88,8 @@ def widths() -> Iterator[None]:
 class _Widths(TorchFunctionMode):
     """Looks at the results of functions of plain tensors; ball arrays look after themselves."""
 
+    wraps = 0
+
     def __init__(self, *, exact: bool) -> None:
         super().__init__()
         self._exact = exact
@@ -84,9 +98,9 @@ class _Widths(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs, name = kwargs or {}, func.__name__
-        rebound = _is_operator(sys._getframe(1))
-        given = args
-        if name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]:
+        rebound, given = _is_operator(sys._getframe(1)), args
+        changes = name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
+        if changes:
             with torch._C.DisableTorchFunction():
                 given = _before(name, args, rebound)
         try:
@@ -97,12 +111,17 @@ class _Widths(TorchFunctionMode):
             # Some functions take no integers beside the doubles that stand for large ones.
             result = func(*_mapped(args, _doubled), **kwargs)
         if not isinstance(result, torch.Tensor):
+            if changes and self._exact and given is not args:
+                _keep_lossless(*given[:3])
             several = result if self._exact and isinstance(result, tuple | list) else ()
             narrow = any(isinstance(one, torch.Tensor) and is_narrow(one.dtype) for one in several)
+            if self._exact and name in READERS and _lossy(args[:1]):
+                raise NoBallForm(f"{name} of {args[0].dtype}", "its numbers have lost bits")
             return _exactly(func, args, kwargs) if narrow else result
-        if result.dtype in INTEGERS and name not in MOVES:
-            if args and isinstance(args[0], np.integer | np.ndarray):
-                return self._of_numpy(args[0], result)
+        if result.dtype in INTEGERS and (name not in MOVES or result.dtype is not torch.int64):
+            if (data := _of_numpy(args)) is not None:
+                _note(f"{np.asarray(data).dtype} of numpy, which may wrap unseen")
+                return balls(data) if self._exact else result
             with torch._C.DisableTorchFunction():
                 wide = _unwrapped(func, given, kwargs, result)
             if wide is None:
@@ -111,16 +130,23 @@ class _Widths(TorchFunctionMode):
             if given is not args and not rebound:
                 raise OverflowError(f"{name} wraps in {result.dtype}; without the _ it is exact")
             return _exactly(func, given, kwargs, result) if self._exact else wide
-        if self._exact and name != "__get__" and (is_narrow(result.dtype) or _large_in(args)):
-            return _exactly(func, args, kwargs, result)
+        if not self._exact or name == "__get__" or changes:
+            return result
+        if is_narrow(result.dtype) or _lossy(args) or _large_in(args):
+            return _exactly(func, given, kwargs, result)
         return result
 
-    def _of_numpy(self, data: Any, result: torch.Tensor) -> Any:
-        """A tensor of numpy's integers, of which large ones may have wrapped."""
-        if not any(map(may_have_wrapped, np.ravel(data))):
-            return result
-        _note(f"{np.asarray(data).dtype} of numpy, which may wrap unseen")
-        return balls(data) if self._exact else result
+
+def _of_numpy(args: tuple[Any, ...]) -> Any:
+    """Integers of numpy that may have wrapped, of which a function makes a tensor; else None."""
+    if not args or isinstance(args[0], torch.Tensor):
+        return None
+    whole = [
+        one for one in np.ravel(np.asarray(args[0], dtype=object)) if isinstance(one, np.integer)
+    ]
+    if isinstance(args[0], np.ndarray):
+        whole = list(np.ravel(args[0])) if args[0].dtype.kind in "iu" else []
+    return args[0] if any(map(may_have_wrapped, whole)) else None
 
 
 def _is_operator(frame: FrameType) -> bool:
@@ -134,8 +160,12 @@ def _before(name: str, args: tuple[Any, ...], rebound: bool) -> tuple[Any, ...]:
     Raises:
         OverflowError: if a number is put into a tensor of integers that cannot hold it.
     """
-    if not (args and isinstance(args[0], torch.Tensor) and args[0].dtype in INTEGERS):
+    if not (args and isinstance(args[0], torch.Tensor)):
         return args
+    if args[0].dtype not in INTEGERS:
+        lossless = getattr(args[0], LOSSLESS, False)
+        setattr(args[0], LOSSLESS, False)
+        return (*args,) if lossless and name == "__setitem__" else args
     kind = torch.iinfo(args[0].dtype)
     for value in _tensors(args[1:]):
         beyond = (value < kind.min) | (value > kind.max)
@@ -147,27 +177,43 @@ def _before(name: str, args: tuple[Any, ...], rebound: bool) -> tuple[Any, ...]:
     return (args[0].clone(), *args[1:])
 
 
+def _keep_lossless(x: torch.Tensor, index: Any, value: Any) -> None:
+    """Mark a narrow tensor again if what was assigned to a place of it fits."""
+    if isinstance(value, int | float) or (isinstance(value, torch.Tensor) and not _lossy((value,))):
+        with torch._C.DisableTorchFunction():
+            fits = bool((x[index].double() == torch.as_tensor(value, dtype=torch.float64)).all())
+        setattr(x, LOSSLESS, fits)
+
+
 def _unwrapped(
     func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: torch.Tensor
 ) -> torch.Tensor | None:
     """The result in doubles, if it has wrapped; else None."""
     name, tensors = func.__name__, list(_tensors((*args, *kwargs.values())))
+    whole = [x for x in tensors if x.dtype in INTEGERS]
+    bits = torch.iinfo(result.dtype).bits
     try:
         if name in CONVERSIONS:
             wide = tensors[0].double().trunc()
-        elif not any(x.dtype in INTEGERS for x in tensors):
-            return None
         elif name in SHIFTS:
-            wide = args[0].double() * 2.0 ** torch.as_tensor(args[1]).double()
-        else:
+            a, b = map(torch.as_tensor, args[1::-1] if name == "__rlshift__" else args[:2])
+            wide = a.double() * 2.0 ** b.double()
+        elif whole or result.dtype is not torch.int64:
             wide = func(*_mapped(args, _doubled), **_mapped(kwargs, _doubled))
+        else:
+            return None
+        if not isinstance(wide, torch.Tensor) or wide.shape != result.shape:
+            return None
+        held, wide = result.double(), wide.double()
+        near = (wide - held).abs() <= 2.0 ** (bits - 1)
+        return None if bool(near.all()) else torch.where(near, held, wide)
     except (RuntimeError, TypeError, IndexError, NotImplementedError):  # no function of doubles
-        return None
-    if not isinstance(wide, torch.Tensor) or wide.shape != result.shape:
-        return None
-    held, wide = result.double(), wide.double()
-    near = (wide - held).abs() <= 2.0 ** (torch.iinfo(result.dtype).bits - 1)
-    return None if bool(near.all()) else torch.where(near, held, wide)
+        if "reduce" not in kwargs and (name in SMALLER or name.strip("_") in SMALLER):
+            return None
+    with suppress(RuntimeError):  # sums and products of integers that are not large do not wrap
+        if sum(float(x.double().abs().sum()) for x in whole) ** 2 >= 2.0 ** (bits - 1):
+            return torch.full_like(result, torch.nan, dtype=torch.float64)
+    return None
 
 
 def _exactly(
@@ -190,8 +236,17 @@ def _exactly(
         made = balls(args[0])  # numpy may have rounded before
     else:
         made = balls(_in_doubles(func, args, kwargs))
-    narrow = result is not None and is_narrow(result.dtype)
-    return rounded(made, result.dtype) if narrow and result is not None else made
+    if result is None or result.dtype in INTEGERS or result.is_complex():
+        return (
+            made if result is None or not is_narrow(result.dtype) else rounded(made, result.dtype)
+        )
+    made = rounded(made, result.dtype) if is_narrow(result.dtype) else made
+    with torch._C.DisableTorchFunction():
+        held = BallArray.exact(result.double()) if bool(result.isfinite().all()) else made
+    if not made.is_exact() or held.elements.tolist() != made.elements.tolist():
+        return made
+    setattr(result, LOSSLESS, True)
+    return result
 
 
 def _of_balls(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], integers: bool) -> Any:
@@ -205,12 +260,16 @@ def _of_balls(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], integers
     if name in CONVERSIONS:
         return moved[0]
     if name in SHIFTS:
-        return moved[0] * balls(2) ** moved[1]
+        a, b = moved[1::-1] if name == "__rlshift__" else moved[:2]
+        return a * balls(2) ** b
     if name[-1] == "_" != name[0] or name.startswith("__i"):  # in place
         name = name.rstrip("_").replace("__i", "")
         func = getattr(torch.Tensor, name)
     elif name.startswith("__"):
-        return getattr(balls(moved[0]), name)(*moved[1:])
+        operator = getattr(balls(moved[0]), {"__rdiv__": "__rtruediv__"}.get(name, name), None)
+        if operator is None:
+            raise NoBallForm(f"{name.strip('_')} of integers that wrap, or of a narrow type,")
+        return operator(*moved[1:])
     if name not in FUNCTIONS:
         raise NoBallForm(f"{name} of integers that wrap, or of a narrow type,")
     return checked(name, func, FUNCTIONS[name], moved, _mapped(kwargs, lifted))
@@ -254,6 +313,11 @@ def _doubled(x: torch.Tensor) -> torch.Tensor:
     return x.double() if x.dtype in INTEGERS else x
 
 
+def _lossy(args: tuple[Any, ...]) -> bool:
+    """Whether there are numbers of a narrow type that may have lost bits."""
+    return any(is_narrow(x.dtype) and not getattr(x, LOSSLESS, False) for x in _tensors(args))
+
+
 def _large_in(args: tuple[Any, ...]) -> bool:
     """Whether there are integers that are no doubles, and no other numbers."""
     tensors = list(_tensors(args))
@@ -262,8 +326,14 @@ def _large_in(args: tuple[Any, ...]) -> bool:
     )
 
 
+def wraps() -> int:
+    """How often integers have wrapped in this process."""
+    return _Widths.wraps
+
+
 def _note(text: str) -> None:
-    noted = _noted.get()
-    if noted is not None:
+    _Widths.wraps += 1
+    if (noted := _noted.get()) is not None:
         file, found = noted
-        found[f"line {line_in(file)} ({text})"] = None
+        line = line_in(file)
+        found[f"{'another file' if line is None else f'line {line}'} ({text})"] = None

@@ -222,16 +222,6 @@ def test_single_precision_is_never_exact():
     assert low <= 16777217 <= high
 
 
-@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
-def test_a_double_that_was_half_precision_covers_what_was_meant(kind):
-    for meant in (Fraction(1, 3), Fraction(-123, 10**5)):
-        low, high = numbers.bounds(exact(torch.tensor(float(meant), dtype=kind).item()))
-        assert low <= meant <= high
-    assert exact(5 / 1024) == fmpq(5, 1024)
-    assert exact(0.0625) == fmpq(1, 16)
-    assert exact(-1.375) == fmpq(-11, 8)
-
-
 def test_of_large_integers_of_numpy_nothing_is_known():
     assert exact(np.int64(12)) == 12
     for value in (np.arange(1, 22).prod(), np.int8(3), np.uint8(200), np.int64(2) ** 40):

@@ -185,11 +185,62 @@ def test_what_loses_nothing_is_exact():
         lambda: torch.linspace(0, 1, 3),
         lambda: torch.tensor(6) / torch.tensor(3),
         lambda: torch.where(torch.tensor([True, False]), 1.0, 0.5),
-        lambda: torch.tensor([1.5], dtype=torch.float16) + torch.tensor([2.0**-20]),
         lambda: torch.ones(2, dtype=torch.bfloat16).cumsum(0),
     ):
-        assert exactly(made).is_exact()
-    assert exactly(lambda: torch.ones(1) + 1e-9).lower()[0] == 1 + Fraction(1, 10**9)
+        assert balls(exactly(made)).is_exact()
+    low = exactly(lambda: torch.ones(1) + 1e-9).lower()[0]
+    assert 1 - Fraction(1, 2**24) < low < 1 + Fraction(1, 10**9)
+
+
+def test_what_fits_a_narrow_type_stays_a_tensor_of_it():
+    def buffer():
+        b = torch.zeros(3)
+        b[0] = 1
+        b[1:] = torch.tensor([0.5, 2.0])
+        return b
+
+    def lossy():
+        b = torch.zeros(3)
+        b[0] = 16777217.0
+        return b
+
+    assert exactly(buffer).dtype is torch.float32
+    assert balls(exactly(lambda: 1 * buffer())).is_exact()
+    assert exactly(lambda: float(torch.tensor(2.0)) + torch.linspace(0, 2, 3).tolist()[1]) == 3
+    x = BallArray.exact([1 + 2.0**-12])
+    assert not exactly(lambda: x.to(torch.tensor(1.0, dtype=torch.float16))).is_exact()
+    assert not exactly(lambda: 2 * lossy()[0]).is_exact()
+    assert exactly(lambda: 1 / torch.tensor(2)).item() == 0.5
+
+
+def test_constants_from_outside_are_never_exact():
+    outside = torch.tensor(16777217.0)
+    ball = exactly(lambda: outside.double() * 1)
+    assert ball.lower() <= 16777217 <= ball.upper()
+    for reader in (float, torch.Tensor.item, torch.Tensor.tolist):
+        with pytest.raises(NoBallForm, match="lost bits"):
+            exactly(lambda reader=reader: reader(outside))
+
+
+def test_what_torch_has_no_doubles_for():
+    """Scattered sums, shifts of Python's integers, sums of truth values in narrow types."""
+    big = torch.full((2,), 2**62)
+    place = torch.zeros(2, dtype=torch.int64)
+    added = in_floats(lambda: torch.zeros(1, dtype=torch.int64).scatter_add(0, place, big))[0]
+    assert added.isnan().all()
+    small = in_floats(lambda: torch.zeros(1, dtype=torch.int64).scatter_add(0, place, place + 3))
+    assert small[0].tolist() == [6]
+    assert in_floats(lambda: torch.tensor([5, 2**62]).gather(0, place))[0].tolist() == [5, 5]
+    assert in_floats(lambda: 1 << torch.tensor(70))[0] == 2.0**70
+    assert balls(exactly(lambda: 3 << torch.tensor(70))).lower() == 3 * 2**70
+    truths = torch.ones(300, dtype=torch.bool)
+    assert in_floats(lambda: truths.sum(dtype=torch.uint8))[0] == 300
+    assert in_floats(lambda: torch.tensor(-3, dtype=torch.uint8))[0] == -3
+    assert in_floats(lambda: torch.func.vmap(lambda n: n * 2)(torch.arange(3)))[0].tolist() == [
+        0,
+        2,
+        4,
+    ]
 
 
 def test_what_loses_bits_is_named_with_its_line():
