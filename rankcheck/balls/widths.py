@@ -111,8 +111,8 @@ class _Widths(TorchFunctionMode):
             # Some functions take no integers beside the doubles that stand for large ones.
             result = func(*_mapped(args, _doubled), **kwargs)
         if not isinstance(result, torch.Tensor):
-            if changes and self._exact and given is not args:
-                _keep_lossless(*given[:3])
+            if given is not args and name == "__setitem__" and is_narrow(args[0].dtype):
+                _keep_lossless(*args)
             several = result if self._exact and isinstance(result, tuple | list) else ()
             narrow = any(isinstance(one, torch.Tensor) and is_narrow(one.dtype) for one in several)
             if self._exact and name in READERS and _lossy(args[:1]):

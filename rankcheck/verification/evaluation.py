@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from hypothesis.errors import HypothesisException
 
+from rankcheck.balls import wraps
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.describe import describe_instance, readable
@@ -59,6 +60,7 @@ class Part:
         valid: which of them satisfy the hypotheses, of shape `batch`.
         built: the instances, as the body received them.
         relations: what the body returned, over the batch axes.
+        wrapped: whether integers wrapped on the way, so that floats decide nothing.
         satisfied: the indices of those that balls have decided to satisfy the claim.
     """
 
@@ -67,6 +69,7 @@ class Part:
     valid: torch.Tensor
     built: tuple[Any, ...]
     relations: tuple[Relation, ...]
+    wrapped: bool = False
     satisfied: set[int] = field(default_factory=set)
 
     @cached_property
@@ -171,9 +174,12 @@ class Evaluation:
         self.rejected += number
         self.reasons.update(reasons)
 
-    def add(self, source: Source, built: tuple[Any, ...], relations: tuple[Relation, ...]) -> None:
+    def add(
+        self, source: Source, built: tuple[Any, ...], relations: tuple[Relation, ...], wrapped: bool
+    ) -> None:
         """Add the instances that a source has built."""
-        self.parts.append(Part(source.record, source.batch, source.valid, built, relations))
+        part = Part(source.record, source.batch, source.valid, built, relations, wrapped)
+        self.parts.append(part)
         self.reasons.update(source.reasons)
 
 
@@ -222,7 +228,7 @@ def _evaluate(
     source = make() if index is None else Chosen(make(), index)
     source = source if watch is None else Watched(source, watch)
     evaluation.source = evaluation.source or source
-    by = "generator"
+    by, before = "generator", wraps()
     try:
         with watch or nullcontext():
             instance = family(source)
@@ -258,7 +264,7 @@ def _evaluate(
             again(indices[:half])
             again(indices[half:])
         return
-    evaluation.add(source, instance, relations)
+    evaluation.add(source, instance, relations, wraps() > before)
 
 
 class Chosen(Source):

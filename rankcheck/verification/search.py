@@ -192,7 +192,7 @@ def _planned(
 
 def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instance | None:
     """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
-    if not part.violating:
+    if not (part.violating or part.wrapped):
         return None
     undecided: Instance | None = None
     for instance in violations(claim, family, part, tally):
@@ -211,21 +211,35 @@ def violations(
         first: indices to begin with; then come the largest violations. More of these are judged
             where floats are far off, as the largest may be none.
     """
-    before, seen = tally.differing, dict.fromkeys([*first, *worst_of(part.relations, part)])
+    before, done = tally.differing, set[int]()
+    failing = excess(part.relations, part.batch) > -torch.inf
 
     def indices() -> Iterator[int]:
-        yield from seen
-        if tally.differing > before:
-            more = worst_of(part.relations, part, DIFFERING)
-            yield from (index for index in more if index not in seen)
+        yield from first
+        yield from worst_of(part.relations, part)
+        if tally.differing > before:  # among those of which the largest is none
+            yield from worst_of(part.relations, part, DIFFERING)
+            yield from _spread(failing & part.valid, DIFFERING)
+        if part.wrapped:
+            yield from _spread(part.valid, JUDGED)
 
     for index in indices():
+        if index in done:
+            continue
+        done.add(index)
         instance = Instance(claim, family, part.instance(index))
-        judgement = settled_in(tally, instance)
+        fails = bool(failing.reshape(-1)[index])
+        judgement = settled_in(tally, instance) if fails else instance.in_balls
         if judgement.violation:
             yield instance
         elif judgement.finding == "satisfied":
             part.satisfied.add(index)
+
+
+def _spread(chosen: torch.Tensor, number: int) -> list[int]:
+    """So many indices of a batch, evenly among those that are chosen."""
+    places = chosen.reshape(-1).nonzero().reshape(-1)
+    return places[:: max(1, len(places) // number)].tolist()
 
 
 def settled_in(tally: Tally, instance: Instance) -> Judgement:
@@ -280,9 +294,9 @@ def draw(
             progress(1)
         if observability_enabled():
             _observe(drawn)
-        if part.violating:
+        if part.violating or part.wrapped:
             instance = Instance(claim, family, part.record)
-            judgement = settled_in(tally, instance)
+            judgement = settled_in(tally, instance) if part.violating else instance.in_balls
             event("judged", judgement.finding)
             tally.unseen += 1
             if judgement.violation and (instance.conclusive or not proof):

@@ -63,12 +63,17 @@ class Search:
         return [raised for tally in (self.small, *self.tallies) for raised in tally.raised]
 
     @property
-    def differs(self) -> str:
-        """How floats differ where balls decide, and on how many instances; empty if nowhere."""
+    def arithmetic(self) -> tuple[str, ...]:
+        """How floats differ where balls decide, and how many instances nobody has decided."""
         tallies = (self.small, *self.tallies)
-        times = sum(tally.differing for tally in tallies)
+        times, left = (sum(getattr(one, name) for one in tallies) for name in ("differing", "left"))
         first = next((tally.differs for tally in tallies if tally.differs), "")
-        return f"{first}, on {times} instance{'s' * (times > 1)} that balls decide" if times else ""
+        said = (
+            [f"{first}, on {times} instance{'s' * (times > 1)} that balls decide"] if times else []
+        )
+        if left:
+            said.append(f"{left} others are not counted: floats do not decide them")
+        return tuple(said)
 
     def facts(self, claim: Claim) -> dict[str, Any]:
         """The fields of a row that the searches fill."""
@@ -85,7 +90,7 @@ class Search:
                 for number, seen in seen_in(self.tallies).items()
             ),
             "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
-            "arithmetic": (self.differs,) if self.differs else (),
+            "arithmetic": self.arithmetic,
         }
 
     @property
@@ -120,7 +125,9 @@ class Search:
         """What the sweep and the draws saw of a relation, and the tight family."""
         tight, swept, drawn = (tally.relations.get(number) for tally in self.tallies)
         away = [one for one in (swept, drawn) if one is not None]
-        total = sum(tally.counts.total - tally.unseen for tally in (self.swept, self.drawn))
+        total = sum(
+            tally.counts.total - tally.unseen - tally.left for tally in (self.swept, self.drawn)
+        )
         spreads = [one.spread for one in away if one.spread is not None]
         record = self.record(seen.label, number)
         # The sharpest instance is that of the tight family, or else of the sweep.

@@ -82,7 +82,7 @@ class RelationTally:
     ) -> None:
         """Add the instances of a batch on which the relation is asserted."""
         counted = relation.asserted & _trailing(part.valid, relation.lhs)
-        counted &= ~self._far_off(relation, part, violated)
+        counted &= ~open_entries(relation, part, violated)
         if not bool(counted.any()):
             return
         self.asserted += int(counted.reshape(part.valid.numel(), -1).any(-1).sum())
@@ -105,15 +105,6 @@ class RelationTally:
             deviations = over_batch(away, part.batch, torch.amax)
             self.deviation = max(self.deviation or 0.0, float(deviations.max()))
             self._spread(deviations[deviations > -torch.inf])
-
-    def _far_off(self, relation: Relation, part: Part, violated: torch.Tensor) -> torch.Tensor:
-        """Entries that fail in floats by more than rounding, and are not decided by balls."""
-        if not bool(violated.any()):
-            return violated
-        far = violated & ~(relation.excess.detach() <= TOLERANCES * relation.tolerance.detach())
-        undecided = torch.ones_like(part.valid).reshape(-1)
-        undecided[list(part.satisfied)] = False
-        return far & _trailing(undecided.reshape(part.valid.shape), relation.lhs)
 
     def _add_bound(
         self,
@@ -156,6 +147,7 @@ class Tally:
         differs: how floats differ at the first instance that balls decide and rounding does not
             explain; see `Judgement.differs`.
         differing: on how many instances that were judged floats differ so.
+        left: instances that are not counted: floats do not decide them, and balls were not asked.
         unseen: instances whose relations were not added, because one of them ended the search.
         visited: of a sweep, the discrete shapes that it has visited.
         idle: of a claim, the parts of its sides that no instance needs.
@@ -167,6 +159,7 @@ class Tally:
     raised: list[Raised] = field(default_factory=list)
     differs: str = ""
     differing: int = 0
+    left: int = 0
     unseen: int = 0
     visited: Visited = field(default_factory=Visited)
     idle: Idle | None = None
@@ -189,10 +182,14 @@ class Tally:
         """
         if self.idle is not None and not scout:
             self.idle.add(part)
+        left = torch.zeros_like(part.valid)
         for number, relation in enumerate(part.relations):
+            entries = open_entries(relation, part, part.violated[number]) & relation.asserted
+            left |= part.valid & over_batch(entries, part.batch, torch.any)
             if number not in self.relations:
                 self.relations[number] = RelationTally(relation.kind, relation.label)
             self.relations[number].add(relation, part, family, part.violated[number])
+        self.left += int(left.sum())
 
     def reach(self, claim: Claim, part: Part, *, sizes: bool = False) -> None:
         """Count what the instances of a batch reach; with `sizes`, nothing that is computed."""
@@ -237,6 +234,19 @@ def hollow(claim: Claim, number: int, seen: Sequence[RelationTally]) -> tuple[st
         if len(values) == 1 and used & (used if zero else {*claim.arguments}):
             told.append(f"the {SIDES[place]} side is {values.pop():.6g} on every instance")
     return tuple(told)
+
+
+def open_entries(relation: Relation, part: Part, violated: torch.Tensor) -> torch.Tensor:
+    """Entries that floats do not decide, of instances that balls have not decided.
+
+    They fail by more than rounding, or integers wrapped on the way.
+    """
+    if not (part.wrapped or bool(violated.any())):
+        return violated
+    undecided = torch.ones_like(part.valid).reshape(-1)
+    undecided[list(part.satisfied)] = False
+    far = violated & ~(relation.excess.detach() <= TOLERANCES * relation.tolerance.detach())
+    return (far | part.wrapped) & _trailing(undecided.reshape(part.valid.shape), relation.lhs)
 
 
 def _trailing(valid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

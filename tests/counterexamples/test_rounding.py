@@ -72,7 +72,7 @@ def test_what_balls_decide_is_the_answer_and_the_row_says_how_floats_differ(
 ):
     row = verify(declare(body, numbers(), kind=kind, loose="for the test"))
     assert row.expected
-    [sentence] = row.arithmetic
+    sentence, *_ = row.arithmetic
     assert sentence.startswith("floats differ by ")
     assert "in balls the " in sentence
     assert row.best_ratio is None or row.best_ratio <= 1 + 1e-12
