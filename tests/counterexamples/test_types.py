@@ -57,7 +57,7 @@ TRUE = {
     "uint8": (lambda n, x: leq(n, torch.tensor(n, dtype=torch.uint8) * 10), True),
     "int8": (lambda n, x: leq(torch.tensor(n, dtype=torch.int8) - 100, 0), True),
     "numpy": (lambda n, x: leq(n, torch.as_tensor(np.arange(1, n + 1).prod())), False),
-    "numpy int32": (lambda n, x: leq(0, torch.as_tensor(np.int32(n)) * 2**30), True),
+    "numpy int32": (lambda n, x: leq(0, torch.as_tensor(np.int32(n)) * 2**30), False),
     "float16": (lambda n, x: eq(torch.tensor(n / 3, dtype=HALF) * 3, n), False),
     "float16 norm": (lambda x: leq(maxnorm(x.half().double()), 1.01 * norm(x)), True),
     "bfloat16": (lambda x: eq(x.bfloat16().double(), x), False),
@@ -118,5 +118,5 @@ def test_hunts_and_replays_keep_to_it_too(declare, tmp_path):
 
 def test_a_row_says_which_line_wraps(declare, verify):
     row = verify(declare(TRUE["int64"][0], sizes(), kind="conjecture"))
-    assert [("prod of torch.int64" in one) for one in row.arithmetic] == [True]
+    assert any("prod of torch.int64" in one for one in row.arithmetic)
     assert verify(declare(TRUE["int64"][0], sizes(most=20), kind="conjecture")).arithmetic == ()
