@@ -203,7 +203,7 @@ CANARIES = (
           says="no instance satisfied the hypotheses", profile=FEW),
     known("vacuity", "a relation that is never asserted",
           lambda x: (leq(x, x), leq(2 * x, x, where=x > 9, label="second")), "failed",
-          says="second is asserted on no instance"),
+          says="second is asserted on 0 of"),
     known("vacuity", "a tolerance that hides the sides", _hidden, "failed", says="hides its sides"),
     known("relations", "false in one entry of one relation", _one_of_many, "refuted"),
     known("relations", "an identity with a smaller left side", lambda x: eq(x, 1.02 * x),
