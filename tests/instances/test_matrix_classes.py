@@ -59,7 +59,11 @@ def on_balls(family, record):
         (symmetric_matrices, {"count": True}, "received .*a positive integer"),
         (projections, {"rank": 5}, "received .*the largest size, 4"),
         (projections, {"rank": -1}, "received .*the largest size, 4"),
-        (positive_semidefinite_matrices, {"size": (1, 2), "rank": 3}, "received .*the largest size, 2"),
+        (
+            positive_semidefinite_matrices,
+            {"size": (1, 2), "rank": 3},
+            "received .*the largest size, 2",
+        ),
         (positive_definite_matrices, {"condition": 0.5}, "received .*lies in"),
         (positive_definite_matrices, {"condition": 1e16}, "received .*lies in"),
         (positive_definite_matrices, {"condition": "large"}, "received .*is a number"),
