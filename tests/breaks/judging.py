@@ -13,6 +13,7 @@ from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.source import Source
+from rankcheck.verification import search
 
 from .table import Break, around, everywhere, put
 
@@ -37,6 +38,11 @@ def refuted_if_not_decided(judged, *arguments):
 def required_of_floats(self, condition, why):
     if self._convert is None:
         Source.require(self, condition, why)
+
+
+def satisfied_if_outside(settled, *arguments):
+    found = settled(*arguments)
+    return SATISFIED if found.finding == "outside" else found
 
 
 def one_way(judged, relation, *arguments):
@@ -88,6 +94,9 @@ BREAKS = (
           f"{ROUNDING}"
           "test_what_balls_decide_is_the_answer_and_the_row_says_how_floats_differ",
           everywhere(rounding.is_rounding, lambda *_, **options: True)),
+    Break("agreement", "what is outside counts as satisfied", "inside in floats, outside in balls",
+          f"{ROUNDING}test_floats_that_differ_about_a_hypothesis_are_said",
+          around(search, "settled_in", satisfied_if_outside)),
     Break("agreement", "what is outside lies on the edge", "inside in floats, outside in balls",
           f"{ROUNDING}test_floats_that_differ_about_a_hypothesis_are_said",
           around(Instance, "error", lambda error, self, entry, *, outside=False:
