@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from rankcheck.audit import audit
 from rankcheck.audit.result import Audit
-from rankcheck.files import write_json, write_page
+from rankcheck.files import write_json, write_text
 from rankcheck.report import audit_page
 
 #: Pixels of a side of an image, and of a patch; channels.
@@ -109,7 +109,7 @@ def main() -> None:
     args.folder.mkdir(parents=True, exist_ok=True)
     found = audit(net.eval(), X)
     write_json(args.folder / "audit.json", found.to_json())
-    write_page(args.folder / "audit.html", audit_page(found))
+    write_text(args.folder / "audit.html", audit_page(found))
     say(found)
     print(f"\nopen {args.folder / 'audit.html'}")
 

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from rankcheck.audit import audit
 from rankcheck.audit.result import Audit, Quantiles
-from rankcheck.files import write_json, write_page
+from rankcheck.files import write_json, write_text
 from rankcheck.report import audit_page
 
 #: Tokens, numbers of each that come in and that go out; the last is the rank of the target.
@@ -107,7 +107,7 @@ def main() -> None:
     X, _ = target(POINTS, generator)
     found = audit(net.eval(), X, theorems=False)
     write_json(args.folder / "audit.json", found.to_json())
-    write_page(args.folder / "audit.html", audit_page(found))
+    write_text(args.folder / "audit.html", audit_page(found))
     say(found)
     print(f"\nopen {args.folder / 'audit.html'}")
 

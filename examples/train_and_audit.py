@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from rankcheck.audit import audit
 from rankcheck.audit.result import Audit
-from rankcheck.files import write_json, write_page
+from rankcheck.files import write_json, write_text
 from rankcheck.report import audit_page
 
 #: Inputs, hidden neurons of a layer, outputs, layers.
@@ -106,7 +106,7 @@ def main() -> None:
 
     found = audit(model, data, slope=0)
     write_json(args.folder / "audit.json", found.to_json())
-    write_page(args.folder / "audit.html", audit_page(found))
+    write_text(args.folder / "audit.html", audit_page(found))
     say(found)
     print(f"\nopen {args.folder / 'audit.html'}, or see the same as text:")
     print(f"  rankcheck audit {model} --slope 0 --data {data}")

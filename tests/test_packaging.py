@@ -153,8 +153,12 @@ def notes(tag):
 def test_the_notes_of_a_release_are_its_section_of_the_changelog():
     done = notes(f"v{__version__}")
     assert (done.returncode, done.stderr) == (0, "")
-    _, section, *_ = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")
-    lines = section.splitlines()[1:]
+    _, *sections = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")
+    [lines] = [
+        section.splitlines()[1:]
+        for section in sections
+        if re.match(rf"{re.escape(__version__)}\b", section)
+    ]
     assert [line.split("](")[0] for line in lines if line] == [
         line.split("](")[0] for line in done.stdout.splitlines() if line
     ]

@@ -19,8 +19,12 @@ def dyadics(*shape, seed=0, low=-16, high=17, scale=4):
     return torch.randint(low, high, shape, generator=generator).double() / scale
 
 
-def assert_same(expected, got, unknown=False):
-    """The same numbers in the same shape; with `unknown`, balls may not know some of them."""
+def assert_same(expected, got, unknown=False, narrow=False):
+    """The same numbers in the same shape; with `unknown`, balls may not know some of them.
+
+    Numbers of a type narrower than float64 may be known to half a unit of it alone; with `narrow`,
+    those of float64 to half a unit of float32.
+    """
     if isinstance(expected, torch.Tensor) and (
         expected.is_floating_point() or expected.is_complex()
     ):
@@ -28,12 +32,15 @@ def assert_same(expected, got, unknown=False):
         assert got.shape == expected.shape
         assert all(isinstance(x, (fmpq, arb, Complex)) for x in got.elements.ravel().tolist())
         known = got.radii().isfinite() if unknown else torch.ones(got.shape, dtype=torch.bool)
-        close = 1e-12 if expected.dtype in (torch.float64, torch.complex128) else 1e-5
+        wide = expected.dtype in (torch.float64, torch.complex128)
+        close = 1e-12 if wide else 1e-5
+        rounded_to = torch.float32 if wide and narrow else expected.dtype
+        unit = torch.finfo(rounded_to).eps if narrow or not wide else 0.0
         middle, expected = got.midpoints()[known], expected[known]
         torch.testing.assert_close(
             middle.to(torch.complex128), expected.to(torch.complex128), rtol=close, atol=close
         )
-        assert (got.radii()[known] <= 1e-12).all()
+        assert (got.radii()[known] <= 1e-12 + 0.501 * unit * middle.abs()).all()
     elif isinstance(expected, torch.Tensor):
         assert isinstance(got, torch.Tensor)
         assert got.dtype is expected.dtype
@@ -41,7 +48,7 @@ def assert_same(expected, got, unknown=False):
     elif isinstance(expected, (tuple, list)):
         assert len(expected) == len(got)
         for a, b in zip(expected, got, strict=True):
-            assert_same(a, b, unknown)
+            assert_same(a, b, unknown, narrow)
     else:
         assert got == expected
 

@@ -108,6 +108,7 @@ def test_what_fits_stays_an_integer_tensor():
     assert exactly(lambda: torch.tensor([3, 1, 2]).sort().values).tolist() == [1, 2, 3]
 
 
+@pytest.mark.oracle("rankcheck.balls.noted_wraps", "the line of the call")
 def test_the_line_that_wraps_is_noted():
     line = sys._getframe().f_lineno + 1
     _, found = in_floats(lambda: torch.arange(1, 30).prod())

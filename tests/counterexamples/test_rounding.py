@@ -232,6 +232,7 @@ def test_floats_that_differ_about_a_hypothesis_are_said(declare):
         claim, tally = declare(body, family), Tally()
         assert sweep(claim, claim.instances, SMALL, 0, tally) is None
         assert tally.counts.outside > 0
+        assert tally.relations[0].asserted == 0
         assert "in balls the hypotheses do not hold there" in tally.differs
 
 

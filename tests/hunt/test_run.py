@@ -83,7 +83,8 @@ def says(*facts: str) -> Callable[[Hunt], bool]:
         ("sometimes-raises", 1, QUICK, "undecided", says("raised ArithmeticError", "the other")),
         ("singular-members", 1, [Screen()], "undecided", says(
             "raised _LinAlgError", "generic(size=2) draws [")),
-        ("wrong-floats", 1, QUICK, "undecided", says("floats and balls disagree: in floats")),
+        ("wrong-floats", 1, QUICK, "undecided", says(
+            "floats differ by more than rounding, and balls decide")),
         ("rounding-without-form", 1, STANDARD, "undecided", says("does not stand clear of it")),
         ("digits-of-a-batch", 1, QUICK, "undecided", says(
             ": lhs 0 and rhs ", "violated in a batch of instances, whose last digits may differ")),

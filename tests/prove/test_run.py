@@ -360,9 +360,10 @@ def test_what_is_decided_of_a_part_is_told_so_and_not_kept(declare, engine, tmp_
     """The dense matrices of size 3 × 3 have more entries than the shapes that are tried."""
     claim = declare(lambda A: leq(rank(A), 1), squares(), file=tmp_path / "claims.py", mutants={})
     result = rankcheck.prove(claim, entries=6, shape={"rows": (3,)})
-    assert [one.text for one in result.proved] == ["A of size 3 × 3 (drawn: 3, 1)"]
+    [one] = result.proved
+    assert one.text == "A of size 3 × 3 (integers of the generator: 3, 1)"
     assert "true whatever numbers the generator draws" in result.message
     assert keep(claim, result) is None
     whole = rankcheck.prove(declare(body, boxes(), mutants={}, file=claim.file), entries=2)
-    assert "drawn: " not in whole.message
+    assert "integers of the generator" not in whole.message
     assert keep(claim, whole) is not None
