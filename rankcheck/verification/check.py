@@ -136,9 +136,10 @@ def _searched(
             reported = report_violation(result.violation, settings.folder, budget=seconds)
             message = reported.message
             if result.smallest and result.shapes is not None:
-                message += smallest_text(result.shapes.sentence())
+                message += smallest_text(result.shapes.sentence(), result.violation)
             if reported.proved:
-                facts["relations"] = ()  # what came before is no news of a claim that is false
+                # What came before is no news of a claim that is false.
+                facts |= {"relations": (), "arithmetic": ()}
             facts["certificate"] = reported.certificate
             facts["counterexample"] = reported.counterexample
             judged: Verdict = "refuted" if reported.proved else "undecided"
