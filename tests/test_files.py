@@ -49,7 +49,7 @@ def test_a_file_is_no_folder(tmp_path):
     for path in (file / "x.json", file / "deep" / "x.json"):
         with pytest.raises(InputError, match=r"theory\.py is a file, not a folder"):
             files.check_writable(path, *LEDGER)
-    with pytest.raises(InputError, match="the folder .*none does not exist"):
+    with pytest.raises(InputError, match=r"the folder .*none does not exist"):
         files.check_writable(tmp_path / "none" / "x.json", *LEDGER)
 
 

@@ -6,15 +6,29 @@ import ast
 import inspect
 import linecache
 import types
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Function", "assigned_once", "compiled", "definition_of", "definitions", "names_in"]
+__all__ = [
+    "Function",
+    "assigned_once",
+    "assignments",
+    "changed",
+    "compiled",
+    "definition_of",
+    "definitions",
+    "names_in",
+]
 
 Function = types.FunctionType
+
+#: Methods of lists and dictionaries that change them.
+_IN_PLACE = {"append", "extend", "insert", "update"}
 
 
 @cache
@@ -75,33 +89,54 @@ def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
     """The local names that one statement of a function assigns, outside of branches and loops.
 
     What they are assigned depends on such names and on arguments only, so it can be written in
-    their place. An entry that is written, and a method such as `add_`, is an assignment, too.
+    their place.
     """
-    stored = [
-        getattr(node, "arg", None) or getattr(node, "id", "")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.arg)
-        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    ]
-    for node in ast.walk(tree):
-        match node:
-            case ast.Subscript(value=ast.Name(name), ctx=ast.Store()):
-                stored.append(name)
-            case ast.Call(func=ast.Attribute(ast.Name(name), way)) if way.endswith("_"):
-                stored.append(name)
-    pairs: list[tuple[ast.expr, ast.expr]] = []
-    for statement in tree.body:
-        match statement:
-            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
-                pairs += zip(targets, values, strict=False)
-            case ast.Assign([target], value):
-                pairs.append((target, value))
-    often = {name for name in stored if stored.count(name) > 1}
+    often = changed(tree)
     return {
         target.id: value
-        for target, value in pairs
+        for target, value in chain.from_iterable(map(assignments, tree.body))
         if isinstance(target, ast.Name) and not often & {target.id, *names_in(value)}
     }
+
+
+def assignments(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What a node assigns to what, if it is a statement that does; a tuple part by part."""
+    match node:
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if not any(
+            isinstance(one, ast.Starred) for one in (*targets, *values)
+        ):
+            return list(zip(targets, values, strict=False))
+        case ast.Assign([target], value):
+            return [(target, value)]
+    return []
+
+
+def changed(tree: ast.FunctionDef) -> set[str]:
+    """The names in a function that more than one statement assigns, or that one changes in place.
+
+    An entry that is written, a method such as `add_` or `append`, and `out=` are assignments, too.
+    """
+    bound = Counter[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(name) | ast.Name(name, ast.Store() | ast.Del()) | ast.alias(_, str(name)):
+                bound[name] += 1
+            case ast.FunctionDef(name) | ast.ClassDef(name) if node is not tree:
+                bound[name] += 1
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(str(name)):
+                bound[name] += 1
+            case ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name)):
+                bound[name] += 1
+            case ast.alias(name):
+                bound[name.partition(".")[0]] += 1
+            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+                bound.update(names_in(node.value))
+            case ast.Call(ast.Attribute(value, way)) if way.endswith("_") or way in _IN_PLACE:
+                bound.update(names_in(value))
+                bound.update(name for one in node.args[:1] for name in names_in(one))
+            case ast.keyword("out", value):
+                bound.update(dict.fromkeys(names_in(value), 2))
+    return {name for name, times in bound.items() if times > 1}
 
 
 def names_in(node: ast.expr) -> set[str]:
