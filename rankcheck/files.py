@@ -115,8 +115,7 @@ def check_writable(
 
 def in_a_file(path: Path) -> str:
     """That one of the folders of a path is a file, in words; empty if none is."""
-    file = next((one for one in path.parents if one.exists() and not one.is_dir()), None)
-    return f"{file} is a file, not a folder" if file is not None else ""
+    return next((f"{one} is a file, not a folder" for one in path.parents if one.is_file()), "")
 
 
 def check_place(path: Path) -> None:

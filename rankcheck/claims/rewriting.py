@@ -1,31 +1,18 @@
-"""The text of a function, and the function with a changed text."""
+"""The text of a function, and what it assigns to its names."""
 
 from __future__ import annotations
 
 import ast
-import inspect
 import linecache
-import types
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from types import FunctionType
 
-__all__ = [
-    "Function",
-    "assigned_once",
-    "assignments",
-    "changed",
-    "compiled",
-    "definition_of",
-    "definitions",
-    "names_in",
-]
-
-Function = types.FunctionType
+__all__ = ["assigned_once", "assignments", "changed", "definition_of", "definitions", "names_in"]
 
 #: Methods of lists and dictionaries that change them.
 _IN_PLACE = {"append", "extend", "insert", "update"}
@@ -54,7 +41,7 @@ def _definitions(node: ast.AST, names: str) -> Iterator[tuple[str, ast.FunctionD
                 yield from _definitions(child, f"{name}.")
 
 
-def definition_of(function: Function) -> ast.FunctionDef | None:
+def definition_of(function: FunctionType) -> ast.FunctionDef | None:
     """The definition of a function in its file; None if it is not in one, or inside a function."""
     code = function.__code__
     for name, node in definitions(code.co_filename):
@@ -62,27 +49,6 @@ def definition_of(function: Function) -> ast.FunctionDef | None:
         if name == function.__qualname__ and first <= code.co_firstlineno <= node.lineno:
             return node
     return None
-
-
-def compiled(function: Function, tree: ast.FunctionDef, **names: Any) -> Function:
-    """A function like another one, with the definition `tree`, which is changed.
-
-    Args:
-        names: what the text refers to besides the globals of the other function.
-    """
-    tree.decorator_list = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.FunctionDef):
-            node.returns = None
-    module = ast.fix_missing_locations(ast.Module([tree], []))
-    namespace = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **names}
-    exec(compile(module, function.__code__.co_filename, "exec", dont_inherit=True), namespace)
-    made = namespace[tree.name]
-    assert isinstance(made, Function)
-    made.__kwdefaults__ = function.__kwdefaults__  # a dial may be set to another value
-    return made
 
 
 def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
@@ -102,10 +68,8 @@ def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
 def assignments(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     """What a node assigns to what, if it is a statement that does; a tuple part by part."""
     match node:
-        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if not any(
-            isinstance(one, ast.Starred) for one in (*targets, *values)
-        ):
-            return list(zip(targets, values, strict=False))
+        case ast.Assign([ast.Tuple(to)], ast.Tuple(of)) if ast.Starred not in map(type, to + of):
+            return list(zip(to, of, strict=False))
         case ast.Assign([target], value):
             return [(target, value)]
     return []
@@ -119,16 +83,18 @@ def changed(tree: ast.FunctionDef) -> set[str]:
     bound = Counter[str]()
     for node in ast.walk(tree):
         match node:
-            case ast.arg(name) | ast.Name(name, ast.Store() | ast.Del()) | ast.alias(_, str(name)):
+            case (
+                ast.arg(name)
+                | ast.Name(name, ast.Store() | ast.Del())
+                | ast.MatchAs(name=str(name))
+            ):
                 bound[name] += 1
-            case ast.FunctionDef(name) | ast.ClassDef(name) if node is not tree:
+            case ast.FunctionDef(name) | ast.ClassDef(name) | ast.ExceptHandler(name=str(name)):
                 bound[name] += 1
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(str(name)):
+            case ast.MatchStar(str(name)) | ast.MatchMapping(rest=str(name)):
                 bound[name] += 1
-            case ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name)):
-                bound[name] += 1
-            case ast.alias(name):
-                bound[name.partition(".")[0]] += 1
+            case ast.alias(name, other):
+                bound[other or name.partition(".")[0]] += 1
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 bound.update(names_in(node.value))
             case ast.Call(ast.Attribute(value, way)) if way.endswith("_") or way in _IN_PLACE:

@@ -12,6 +12,7 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -84,9 +85,8 @@ def _call(body: ast.FunctionDef, number: int, label: str) -> ast.Call | None:
 
     Where it is not known what the body returns, it is the only one in it with that label.
     """
-    known, returned = assigned_once(body), _returned(body)
-    nodes = list(_inside(body))
-    if returned is not None:
+    nodes, known = [*_inside(body)], assigned_once(body)
+    if (returned := _returned(body)) is not None:
         found = returned[number] if number < len(returned) else None
         if isinstance(found, ast.Call) and _name(found) == "there_is" and found.args:
             found = _resolved(found.args[0], known)
@@ -95,10 +95,8 @@ def _call(body: ast.FunctionDef, number: int, label: str) -> ast.Call | None:
         if _name(found) in RELATIONS:
             return found if not label or _label(found) in ("", label) else None
         parts = [_resolved(part, known) for part in found.args]
-        others = (p for p in parts if isinstance(p, ast.Call) and _name(p) not in RELATIONS)
-        if _name(found) != "any_of" or any(others):
-            return None
-        nodes = [node for part in parts for node in ast.walk(part)]
+        helped = any(isinstance(p, ast.Call) and _name(p) not in RELATIONS for p in parts)
+        nodes = [] if helped or _name(found) != "any_of" else list(chain(*map(ast.walk, parts)))
     calls = [n for n in nodes if isinstance(n, ast.Call) and _name(n) in RELATIONS]
     labelled = [call for call in calls if label and _label(call) == label]
     return labelled[0] if len(labelled) == 1 else None

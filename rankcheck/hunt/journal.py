@@ -188,9 +188,8 @@ def _text(data: Mapping[str, Any]) -> bytes:
 
 
 def _unusable(path: Path, error: OSError | ValueError) -> JournalError:
-    reason = getattr(error, "strerror", None) or error
-    if isinstance(error, FileExistsError | NotADirectoryError):
-        reason = in_a_file(path) or reason
+    known = isinstance(error, FileExistsError | NotADirectoryError) and in_a_file(path)
+    reason = known or getattr(error, "strerror", None) or error
     return JournalError(f"the journal {path} cannot be used: {reason}")
 
 
