@@ -14,9 +14,6 @@ from types import FunctionType
 
 __all__ = ["assigned_once", "assignments", "changed", "definition_of", "definitions", "names_in"]
 
-#: Methods of lists and dictionaries that change them.
-_IN_PLACE = {"append", "extend", "insert", "update"}
-
 
 @cache
 def definitions(file: str) -> tuple[tuple[str, ast.FunctionDef], ...]:
@@ -83,25 +80,18 @@ def changed(tree: ast.FunctionDef) -> set[str]:
     bound = Counter[str]()
     for node in ast.walk(tree):
         match node:
-            case (
-                ast.arg(name)
-                | ast.Name(name, ast.Store() | ast.Del())
-                | ast.MatchAs(name=str(name))
-            ):
-                bound[name] += 1
-            case ast.FunctionDef(name) | ast.ClassDef(name) | ast.ExceptHandler(name=str(name)):
-                bound[name] += 1
-            case ast.MatchStar(str(name)) | ast.MatchMapping(rest=str(name)):
+            case ast.arg(name) | ast.Name(name, ast.Store() | ast.Del()):
                 bound[name] += 1
             case ast.alias(name, other):
                 bound[other or name.partition(".")[0]] += 1
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 bound.update(names_in(node.value))
-            case ast.Call(ast.Attribute(value, way)) if way.endswith("_") or way in _IN_PLACE:
-                bound.update(names_in(value))
-                bound.update(name for one in node.args[:1] for name in names_in(one))
+            case ast.Call(ast.Attribute(value, way)) if way.endswith(("_", "end", "insert")):
+                bound.update(name for one in (value, *node.args[:1]) for name in names_in(one))
             case ast.keyword("out", value):
                 bound.update(dict.fromkeys(names_in(value), 2))
+            case _:  # a function, a class, an error, or what a pattern matches
+                bound[str(getattr(node, "name", getattr(node, "rest", "")))] += 1
     return {name for name, times in bound.items() if times > 1}
 
 

@@ -327,7 +327,7 @@ class _Run:
         margin, smallest = self._shown_margin(), self._smallest
         if smallest is not None and smallest.proved:
             report = report_violation(smallest, folder, budget=0)
-            report = replace(report, message=report.message + smallest_text(self._among, smallest))
+            report = replace(report, message=report.message + smallest_text(self._among))
             margin = -float(smallest.in_balls.relative_excess)
             return _reported("scope", margin, smallest, report)
         if self._found is not None:

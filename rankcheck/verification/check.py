@@ -136,10 +136,9 @@ def _searched(
             reported = report_violation(result.violation, settings.folder, budget=seconds)
             message = reported.message
             if result.smallest and result.shapes is not None:
-                message += smallest_text(result.shapes.sentence(), result.violation)
+                message += smallest_text(result.shapes.sentence())
             if reported.proved:
-                # What came before is no news of a claim that is false.
-                facts |= {"relations": (), "arithmetic": ()}
+                facts |= {"relations": (), "arithmetic": ()}  # no news of a claim that is false
             facts["certificate"] = reported.certificate
             facts["counterexample"] = reported.counterexample
             judged: Verdict = "refuted" if reported.proved else "undecided"

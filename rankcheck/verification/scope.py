@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -30,11 +30,6 @@ __all__ = ["BATCH", "enumerate_scope", "scope_facts", "scope_of", "smallest_text
 BATCH = 4096
 #: So many violations of a batch are judged in order, before the largest of them.
 FIRST = 8
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Later(Instance):
-    """A proved violation with others before it that were not decided: it may not be the first."""
 
 
 def scope_of(claim: Claim, profile: Profile) -> Shapes:
@@ -65,8 +60,7 @@ def enumerate_scope(
 ) -> Instance | None:
     """Evaluate every instance of the scope; the smallest proved violation, if there is one.
 
-    It is `Later` if one before it was not decided, or not judged. Without a proof, the first
-    violation that is neither proved nor rounding, or None.
+    Without a proof, the first violation that is neither proved nor rounding, or None.
 
     Args:
         scope: its shapes.
@@ -81,11 +75,9 @@ def enumerate_scope(
         evaluation = evaluate_instances(claim, claim.instances, make)
         tally.count(evaluation)
         for part in evaluation.parts:
-            most = tally.counts.rounding + tally.counts.outside + FIRST
             for violation in _violations(claim, part, tally):
                 if violation.proved:
-                    each = undecided is None and tally.counts.rounding + tally.counts.outside < most
-                    return violation if each else Later(claim, violation.family, violation.record)
+                    return violation
                 undecided = undecided or violation
         if progress is not None:
             progress(size)
@@ -107,10 +99,9 @@ def scope_facts(scope: Shapes, counts: Counts) -> Scope:
     )
 
 
-def smallest_text(text: str, violation: Instance) -> str:
+def smallest_text(text: str) -> str:
     """A line for the message of a counterexample that the enumeration of a scope found."""
-    which = "first that is proved" if isinstance(violation, Later) else "first violation"
-    return f"\n  smallest: the {which} among {text}"
+    return f"\n  smallest: the first violation that is proved among {text}"
 
 
 def wide(profile: Profile, entries: int) -> Profile:
