@@ -16,6 +16,7 @@ __all__ = [
     "LEFT",
     "check_place",
     "check_writable",
+    "in_a_file",
     "make_folder",
     "naming",
     "project_folder",
@@ -93,7 +94,8 @@ def check_writable(
     if path.is_dir():
         raise InputError(f"cannot write to {path}: it is a folder")
     if not folder.is_dir():
-        raise InputError(f"cannot write to {path}: the folder {folder} does not exist")
+        why = in_a_file(path) or f"the folder {folder} does not exist"
+        raise InputError(f"cannot write to {path}: {why}")
     exists = path.exists()
     if exists and not os.access(path, os.W_OK):
         raise InputError(f"cannot write to {path}: permission denied")
@@ -109,6 +111,11 @@ def check_writable(
         raise InputError(
             f"cannot write to {path}: it exists and is not {kind}; name another file, or delete it"
         )
+
+
+def in_a_file(path: Path) -> str:
+    """That one of the folders of a path is a file, in words; empty if none is."""
+    return next((f"{one} is a file, not a folder" for one in path.parents if one.is_file()), "")
 
 
 def check_place(path: Path) -> None:

@@ -43,6 +43,16 @@ def test_what_is_not_of_the_kind_is_not_replaced(tmp_path):
     files.check_writable(other, *LEDGER)
 
 
+def test_a_file_is_no_folder(tmp_path):
+    file = tmp_path / "theory.py"
+    file.write_text("precious")
+    for path in (file / "x.json", file / "deep" / "x.json"):
+        with pytest.raises(InputError, match=r"theory\.py is a file, not a folder"):
+            files.check_writable(path, *LEDGER)
+    with pytest.raises(InputError, match=r"the folder .*none does not exist"):
+        files.check_writable(tmp_path / "none" / "x.json", *LEDGER)
+
+
 def test_links_are_followed(tmp_path):
     target, link = tmp_path / "target.json", tmp_path / "link.json"
     link.symlink_to(target)

@@ -1,20 +1,18 @@
-"""The text of a function, and the function with a changed text."""
+"""The text of a function, and what it assigns to its names."""
 
 from __future__ import annotations
 
 import ast
-import inspect
 import linecache
-import types
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from types import FunctionType
 
-__all__ = ["Function", "assigned_once", "compiled", "definition_of", "definitions", "names_in"]
-
-Function = types.FunctionType
+__all__ = ["assigned_once", "assignments", "changed", "definition_of", "definitions", "names_in"]
 
 
 @cache
@@ -40,7 +38,7 @@ def _definitions(node: ast.AST, names: str) -> Iterator[tuple[str, ast.FunctionD
                 yield from _definitions(child, f"{name}.")
 
 
-def definition_of(function: Function) -> ast.FunctionDef | None:
+def definition_of(function: FunctionType) -> ast.FunctionDef | None:
     """The definition of a function in its file; None if it is not in one, or inside a function."""
     code = function.__code__
     for name, node in definitions(code.co_filename):
@@ -50,58 +48,51 @@ def definition_of(function: Function) -> ast.FunctionDef | None:
     return None
 
 
-def compiled(function: Function, tree: ast.FunctionDef, **names: Any) -> Function:
-    """A function like another one, with the definition `tree`, which is changed.
-
-    Args:
-        names: what the text refers to besides the globals of the other function.
-    """
-    tree.decorator_list = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.FunctionDef):
-            node.returns = None
-    module = ast.fix_missing_locations(ast.Module([tree], []))
-    namespace = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **names}
-    exec(compile(module, function.__code__.co_filename, "exec", dont_inherit=True), namespace)
-    made = namespace[tree.name]
-    assert isinstance(made, Function)
-    made.__kwdefaults__ = function.__kwdefaults__  # a dial may be set to another value
-    return made
-
-
 def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
     """The local names that one statement of a function assigns, outside of branches and loops.
 
     What they are assigned depends on such names and on arguments only, so it can be written in
-    their place. An entry that is written, and a method such as `add_`, is an assignment, too.
+    their place.
     """
-    stored = [
-        getattr(node, "arg", None) or getattr(node, "id", "")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.arg)
-        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    ]
-    for node in ast.walk(tree):
-        match node:
-            case ast.Subscript(value=ast.Name(name), ctx=ast.Store()):
-                stored.append(name)
-            case ast.Call(func=ast.Attribute(ast.Name(name), way)) if way.endswith("_"):
-                stored.append(name)
-    pairs: list[tuple[ast.expr, ast.expr]] = []
-    for statement in tree.body:
-        match statement:
-            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
-                pairs += zip(targets, values, strict=False)
-            case ast.Assign([target], value):
-                pairs.append((target, value))
-    often = {name for name in stored if stored.count(name) > 1}
+    often = changed(tree)
     return {
         target.id: value
-        for target, value in pairs
+        for target, value in chain.from_iterable(map(assignments, tree.body))
         if isinstance(target, ast.Name) and not often & {target.id, *names_in(value)}
     }
+
+
+def assignments(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What a node assigns to what, if it is a statement that does; a tuple part by part."""
+    match node:
+        case ast.Assign([ast.Tuple(to)], ast.Tuple(of)) if ast.Starred not in map(type, to + of):
+            return list(zip(to, of, strict=False))
+        case ast.Assign([target], value):
+            return [(target, value)]
+    return []
+
+
+def changed(tree: ast.FunctionDef) -> set[str]:
+    """The names in a function that more than one statement assigns, or that one changes in place.
+
+    An entry that is written, a method such as `add_` or `append`, and `out=` are assignments, too.
+    """
+    bound = Counter[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(name) | ast.Name(name, ast.Store() | ast.Del()):
+                bound[name] += 1
+            case ast.alias(name, other):
+                bound[other or name.partition(".")[0]] += 1
+            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+                bound.update(names_in(node.value))
+            case ast.Call(ast.Attribute(value, way)) if way.endswith(("_", "end", "insert")):
+                bound.update(name for one in (value, *node.args[:1]) for name in names_in(one))
+            case ast.keyword("out", value):
+                bound.update(dict.fromkeys(names_in(value), 2))
+            case _:  # a function, a class, an error, or what a pattern matches
+                bound[str(getattr(node, "name", getattr(node, "rest", "")))] += 1
+    return {name for name, times in bound.items() if times > 1}
 
 
 def names_in(node: ast.expr) -> set[str]:

@@ -12,6 +12,7 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -80,18 +81,25 @@ def _returned(body: ast.FunctionDef) -> list[ast.expr] | None:
 
 
 def _call(body: ast.FunctionDef, number: int, label: str) -> ast.Call | None:
-    """The call that makes a relation: the one with its label, or at its place."""
-    calls = [n for n in _inside(body) if isinstance(n, ast.Call) and _name(n) in RELATIONS]
+    """The call that makes a relation: the one at its place, of a disjunction that with its label.
+
+    Where it is not known what the body returns, it is the only one in it with that label.
+    """
+    nodes, known = [*_inside(body)], assigned_once(body)
+    if (returned := _returned(body)) is not None:
+        found = returned[number] if number < len(returned) else None
+        if isinstance(found, ast.Call) and _name(found) == "there_is" and found.args:
+            found = _resolved(found.args[0], known)
+        if not isinstance(found, ast.Call):
+            return None
+        if _name(found) in RELATIONS:
+            return found if not label or _label(found) in ("", label) else None
+        parts = [_resolved(part, known) for part in found.args]
+        helped = any(isinstance(p, ast.Call) and _name(p) not in RELATIONS for p in parts)
+        nodes = [] if helped or _name(found) != "any_of" else list(chain(*map(ast.walk, parts)))
+    calls = [n for n in nodes if isinstance(n, ast.Call) and _name(n) in RELATIONS]
     labelled = [call for call in calls if label and _label(call) == label]
-    if labelled:
-        return labelled[0] if len(labelled) == 1 else None
-    returned = _returned(body)
-    if returned is None or number >= len(returned):
-        return None
-    found = returned[number]
-    if isinstance(found, ast.Call) and _name(found) == "there_is" and found.args:
-        found = _resolved(found.args[0], assigned_once(body))
-    return found if isinstance(found, ast.Call) and _name(found) in RELATIONS else None
+    return labelled[0] if len(labelled) == 1 else None
 
 
 def _inside(body: ast.FunctionDef) -> Iterator[ast.AST]:

@@ -108,17 +108,21 @@ def settings(claim: Claim) -> list[dict[str, Any]]:
         given |= mark.kwargs
         names, values = given.get("argnames", ()), given.get("argvalues")
         names, alone = ParameterSet._parse_parametrize_args(names, ())
-        if set(names) <= set(dials) and isinstance(values, Collection):
+        rule = "values are a list that is not empty, with one value for each name"
+        if not set(names) <= set(dials):
+            rule = (
+                "it takes keyword-only parameters of a body that is not declared false, which are "
+            )
+            rule += str(sorted(dials) or "none")
+        elif given.get("indirect"):
+            rule = "indirect is not supported"
+        elif isinstance(values, Collection):
             sets = ParameterSet._parse_parametrize_parameters(values, alone)
             with suppress(TypeError, ValueError):  # of another number of values
                 found.append([dict(zip(names, one.values, strict=True)) for one in sets])
-                if found[-1] and not given.get("indirect"):
+                if found[-1]:
                     continue
-        raise ClaimError(
-            claim,
-            f"parametrize sets {names}; it lists values, none of them indirect, of dials (keyword-"
-            f"only parameters of a body that is not declared false): {sorted(dials) or 'none'}",
-        )
+        raise ClaimError(claim, f"parametrize sets {names}; {rule}")
     return [{k: v for one in way for k, v in one.items()} for way in product(*found)]
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
+from itertools import chain
 from typing import Any
 
 import torch
@@ -17,6 +17,7 @@ import torch
 from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.rewriting import assignments, changed
 from rankcheck.claims.sides import definition
 from rankcheck.counterexamples.rounding import beyond_rounding
 from rankcheck.networks import Network
@@ -70,30 +71,25 @@ def named_values(
 
 
 def assigned(claim: Claim) -> dict[str, str]:
-    """By name, the expression that the body assigns to it, of names that it assigns once.
+    """By name, the expression that the body assigns to it, of names that nothing else changes.
 
     Of several names for the parts of one value, `f(x)[0]` and so on. Long ones are left out.
     """
     tree = definition(claim)
-    nodes = [] if tree is None else list(ast.walk(tree))
-    stored = Counter(
-        n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
+    if tree is None:
+        return {}
     found: dict[str, str] = {}
-    for node in nodes:
-        match node:
-            case ast.Assign([ast.Name(name)], value):
-                found[name] = ast.unparse(value)
-            case ast.Assign([ast.Tuple(parts)], ast.Tuple(values)):
-                pairs = zip(parts, values, strict=False)
-                found |= {p.id: ast.unparse(v) for p, v in pairs if isinstance(p, ast.Name)}
-            case ast.Assign([ast.Tuple(parts)], value):
-                for i, part in enumerate(parts):
-                    if isinstance(part, ast.Name):
-                        found[part.id] = f"{ast.unparse(value)}[{i}]"
-                    else:  # what comes behind a star has another place
-                        break
-    return {name: code for name, code in found.items() if stored[name] == 1 and len(code) <= CODE}
+    for target, value in chain.from_iterable(map(assignments, ast.walk(tree))):
+        code = ast.unparse(value)
+        if isinstance(target, ast.Name):
+            found[target.id] = code
+        elif isinstance(target, ast.Tuple):
+            for i, part in enumerate(target.elts):
+                if not isinstance(part, ast.Name):  # what comes behind a star has another place
+                    break
+                found[part.id] = f"{code}[{i}]"
+    often = changed(tree)
+    return {name: code for name, code in found.items() if name not in often and len(code) <= CODE}
 
 
 def _pairs(value: Any, other: Any) -> Iterator[tuple[Any, Any]]:

@@ -44,6 +44,7 @@ def export(path: Path, claim: Claim, language: str) -> str:
             f"the text of {claim.id} has changed since {path} was written; an export is of the "
             f"claim as it now stands: rankcheck certify {claim.id} --again"
         )
+    claim = replayed.claim  # at the setting of its dials that the file is of
     data = read(path)
     stated = data["smallest"]
     family = family_of(claim, stated["family"])

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rankcheck.files import make_folder, naming
+from rankcheck.files import in_a_file, make_folder, naming
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.stored import StoredError, build, parse, shown
@@ -188,7 +188,8 @@ def _text(data: Mapping[str, Any]) -> bytes:
 
 
 def _unusable(path: Path, error: OSError | ValueError) -> JournalError:
-    reason = getattr(error, "strerror", None) or error
+    known = isinstance(error, FileExistsError | NotADirectoryError) and in_a_file(path)
+    reason = known or getattr(error, "strerror", None) or error
     return JournalError(f"the journal {path} cannot be used: {reason}")
 
 

@@ -138,7 +138,7 @@ def _searched(
             if result.smallest and result.shapes is not None:
                 message += smallest_text(result.shapes.sentence())
             if reported.proved:
-                facts["relations"] = ()  # what came before is no news of a claim that is false
+                facts |= {"relations": (), "arithmetic": ()}  # no news of a claim that is false
             facts["certificate"] = reported.certificate
             facts["counterexample"] = reported.counterexample
             judged: Verdict = "refuted" if reported.proved else "undecided"

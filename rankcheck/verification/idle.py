@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
-from rankcheck.claims.rewriting import (
-    Function,
-    assigned_once,
-    compiled,
-    definition_of,
-    names_in,
-)
+from rankcheck.claims.rewriting import assigned_once, definition_of, names_in
 from rankcheck.claims.sides import RELATIONS
 from rankcheck.verification.evaluation import Part
 
@@ -91,8 +87,8 @@ class Idle:
     def of(cls, claim: Claim) -> Idle:
         """Of the text of the body of a claim."""
         original = claim.body
-        definition = definition_of(original) if isinstance(original, Function) else None
-        if definition is None or not isinstance(original, Function):
+        definition = definition_of(original) if isinstance(original, FunctionType) else None
+        if definition is None or not isinstance(original, FunctionType):
             return cls(None)
         tree = copy.deepcopy(definition)
         rewriter = _Rewriter(tree)
@@ -100,7 +96,7 @@ class Idle:
         if not rewriter.parts:
             return cls(None)
         collected: list[tuple[Relation, dict[str, Relation]]] = []
-        changed = compiled(original, tree, **{_NAME: _collector(collected)})
+        changed = _compiled(original, tree, **{_NAME: _collector(collected)})
 
         def body(*instance: Any) -> list[tuple[Relation, dict[str, Relation]]]:
             collected.clear()
@@ -164,6 +160,27 @@ def _collector(collected: list[tuple[Relation, dict[str, Relation]]]) -> Callabl
         return related
 
     return without
+
+
+def _compiled(function: FunctionType, tree: ast.FunctionDef, **names: Any) -> FunctionType:
+    """A function like another one, with the definition `tree`, which is changed.
+
+    Args:
+        names: what the text refers to besides the globals of the other function.
+    """
+    tree.decorator_list = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef):
+            node.returns = None
+    module = ast.fix_missing_locations(ast.Module([tree], []))
+    namespace = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **names}
+    exec(compile(module, function.__code__.co_filename, "exec", dont_inherit=True), namespace)
+    made = namespace[tree.name]
+    assert isinstance(made, FunctionType)
+    made.__kwdefaults__ = function.__kwdefaults__  # a dial may be set to another value
+    return made
 
 
 class _Rewriter(ast.NodeTransformer):

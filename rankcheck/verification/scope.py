@@ -101,7 +101,7 @@ def scope_facts(scope: Shapes, counts: Counts) -> Scope:
 
 def smallest_text(text: str) -> str:
     """A line for the message of a counterexample that the enumeration of a scope found."""
-    return f"\n  smallest: the first violation among {text}"
+    return f"\n  smallest: the first violation that is proved among {text}"
 
 
 def wide(profile: Profile, entries: int) -> Profile:

@@ -11,6 +11,7 @@ from rankcheck.claims.claim import ClaimError
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.sides import sides_of
 from rankcheck.counterexamples.certificate import FORM, read
+from rankcheck.counterexamples.names import assigned
 from rankcheck.instances.matrices import matrices
 from rankcheck.report.tex import paragraph
 
@@ -83,6 +84,63 @@ def test_sides_are_read_from_the_text_of_a_body(entries):
     assert sides_of(four) == ("A", "1")
     assert sides_of(five) == ("total", "")
     assert sides_of(six) == ("row", "column")  # their entries are not those of what was assigned
+
+
+def written(folder, body):
+    """The entry of a claim with that body."""
+    text = FILE.split("@conjecture")[0] + '@conjecture("mine.one", instances=matrices())\n'
+    text += f'def test_one(x):\n    """One."""\n    {body}\n'
+    (folder / "mine.py").write_text(text, encoding="utf-8")
+    [entry] = read_file(folder / "mine.py")
+    return entry
+
+
+#: Bodies that return `leq(y, 1)`, where y is more than what one statement says of it.
+CHANGED = [
+    "*rest, y = x, x + 1, x + 2",
+    "*_, y = x, (x, x)",
+    "y = x.sum()\n    match x.ndim:\n        case y:\n            pass",
+    "y = x.sum()\n    match [x]:\n        case [*y]:\n            pass",
+    "y = x.sum()\n    match {}:\n        case {**y}:\n            pass",
+    "y = x.sum()\n    try:\n        x.none()\n    except ValueError as y:\n        pass",
+    "y = x.sum()\n    def y():\n        pass",
+    "y = x.sum()\n    import torch as y",
+    "y = x.sum()\n    import y.z",
+    "y = x.sum()\n    (y := 2)",
+    "y = x.sum()\n    torch.add(x, 9, out=y)",
+    "y = x.clone()\n    y[..., 0] = 9",
+    "y = x.clone()\n    y[0][1] = 9",
+    "y = x.clone()\n    y.data[0] = 9",
+    "y = x.clone()\n    y += 1",
+    "y = x.clone()\n    y.mul_(2)",
+    "y = x.clone()\n    y[0].mul_(2)",
+    "y = x.clone()\n    torch.relu_(y)",
+    "y = []\n    y.append(x)",
+]
+
+
+@pytest.mark.parametrize("text", CHANGED)
+def test_a_name_that_is_changed_has_no_code(tmp_path, text):
+    claim = written(tmp_path, f"{text}\n    return leq(y, 1)")
+    assert sides_of(claim) == ("y", "1")
+    assert "y" not in assigned(claim)
+
+
+@pytest.mark.parametrize(
+    ("returned", "sides"),
+    [
+        ('leq(x, 100, label="size"), helper(x)', ("", "")),
+        ('helper(x), leq(x, 100, label="size")', ("x", "100")),
+        ('leq(x, 100, label="size"), leq(x, 2, label="size")', ("x", "2")),
+        ('leq(x, 100, label="size"), any_of(leq(x, 2), leq(1, x, label="size"))', ("1", "x")),
+        ('leq(x, 100, label="size"), any_of(helper(x), leq(x, 2))', ("", "")),
+        ('leq(x, 100, label="size"), there_is(leq(x, 2, label="size"), dim=0)', ("x", "2")),
+    ],
+)
+def test_a_label_and_a_place_agree(tmp_path, returned, sides):
+    """The relation that is asked for is the second one, with the label "size"."""
+    claim = written(tmp_path, f"return {returned}")
+    assert sides_of(claim, 1, "size") == sides
 
 
 def test_a_claim_inside_a_function_has_its_text():

@@ -163,3 +163,32 @@ def test_closed_forms_that_give_other_sides_are_not_exported(monkeypatch):
     monkeypatch.setattr(Traced, "linear_algebra", algebra.TABLE | {"singular_values": doubled})
     with pytest.raises(NotExportable, match="balls have proved other sides"):
         export(path, claim, "coq")
+
+
+def test_a_certificate_at_a_setting_of_dials_is_exported_at_that_setting(command, mine):
+    mine(
+        """
+@pytest.mark.parametrize("k", [1, 2])
+@conjecture("pt.small", instances=numbers())
+def test_small(x, *, k=3):
+    r\"\"\"It is false: $k + x^2 = 0$.\"\"\"
+    return leq(k + x * x, 0)
+""",
+        head="""
+import pytest
+from rankcheck import conjecture, leq
+from rankcheck.instances import instances
+
+@instances
+def numbers(source):
+    return source.tensor()
+
+""",
+    )
+    assert command("verify", "mine.py", "--workers", "1")[0] == 1
+    for k in (1, 2):
+        path = f".rankcheck/pt.small[k={k}].json"
+        assert "pt.small[k=" in command("export", path)[1]
+        for language in LANGUAGES:
+            code, out, err = command("export", path, f"--{language}", "--limit", "0")
+            assert (code, f"pt.small[k={k}]" in out) == (0, True), err

@@ -82,6 +82,16 @@ def test_what_balls_decide_is_the_answer_and_the_row_says_how_floats_differ(
     assert tally.differs.startswith("floats differ by ")
 
 
+def test_a_row_that_is_refuted_does_not_say_that_the_relation_holds(declare, verify):
+    """Floats are off at x = 0 and x = 1, and balls refute x = -1, which comes later."""
+
+    def body(x):
+        return leq(torch.where(x < 0, x + 2, x - 2 if not in_floats(x) else x + 9), 0)
+
+    row = verify(declare(body, numbers(), kind="conjecture"))
+    assert (row.verdict, row.arithmetic) == ("refuted", ())
+
+
 def test_more_instances_are_judged_where_floats_are_far_off(declare):
     """The largest violations in floats are none; the one that is proved is much smaller."""
 

@@ -111,6 +111,10 @@ def test_a_file_that_is_no_journal_is_not_written_over(tmp_path, text):
 def test_a_journal_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(JournalError, match="cannot be used"):
         Journal(tmp_path, HEAD)
+    (tmp_path / "letter.txt").write_text("a letter")
+    for path in ("letter.txt/j.jsonl", "letter.txt/deep/j.jsonl"):
+        with pytest.raises(JournalError, match=r"letter\.txt is a file, not a folder"):
+            Journal(tmp_path / path, HEAD)
 
 
 def test_two_hunts_cannot_write_one_journal(tmp_path):

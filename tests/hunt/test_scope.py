@@ -19,7 +19,7 @@ def test_the_smallest_counterexample_is_found_first(hunted, tmp_path):
     assert (found.verdict, found.strategy, found.rounds) == ("refuted", "scope", 0)
     assert found.smallest is found.violation
     assert found.margin == -float(found.smallest.judgement.relative_excess) < 0
-    assert "smallest: the first violation among all " in found.message
+    assert "smallest: the first violation that is proved among all " in found.message
     assert Path(found.certificate).exists()
     assert found.scope.counts.evaluated <= found.scope.instances
 

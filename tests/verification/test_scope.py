@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import torch
 
-from rankcheck import eq, leq
+from rankcheck import eq, leq, lt
+from rankcheck.hunt import hunt
 from rankcheck.instances.source import instances
 from rankcheck.terminal import table
 from rankcheck.verification.ledger import Row, Scope
@@ -67,8 +68,29 @@ def test_the_message_says_that_nothing_smaller_violates(declare, verify):
     assert row.verdict == "refuted"
     assert "x = [1]" in row.messages[0]
     assert row.messages[0].endswith(
-        "smallest: the first violation among all 120 instances of up to 5 entries from {-1, 0, 1}"
+        "smallest: the first violation that is proved among all 120 instances of up to 5 entries "
+        "from {-1, 0, 1}"
     )
+
+
+@instances
+def one(source):
+    return source.tensor()
+
+
+def test_what_follows_a_violation_that_is_not_decided_is_not_the_first(declare, verify, tmp_path):
+    """Both sides are equal but for x = -1, which no ball can say of exponentials."""
+
+    def body(x):
+        half, proved = ((x + 2) / 2).exp(), torch.where(x < 0, 1, 0)
+        return lt((x + 2).exp() + proved, half * half)
+
+    claim = declare(body, one())
+    found = enumerate_scope(claim, scope_of(claim, QUICK), Tally())
+    assert found.proved
+    assert found.record.tensors[0] == -1
+    for message in (verify(claim).messages[0], hunt(claim, 30, folder=tmp_path).message):
+        assert "the first violation that is proved among" in message
 
 
 def test_the_profile_limits_the_scope(declare):
