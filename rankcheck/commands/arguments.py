@@ -26,6 +26,7 @@ __all__ = [
     "add_limit",
     "add_processes",
     "add_seed",
+    "add_selectors",
     "add_settings",
     "add_shrink",
     "add_workers",
@@ -242,3 +243,14 @@ class JsonFile:
             files.write_json(self.path, data)
         elif self._printed:
             print(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def add_selectors(
+    parser: argparse.ArgumentParser,
+    name: str = "selectors",
+    metavar: str = "SELECTOR",
+    nargs: str | None = "*",
+    text: str | None = "all claims by default",
+) -> None:
+    """Add the claims that a command takes, or files that are kept for them."""
+    parser.add_argument(name, metavar=metavar, nargs=nargs, help=text)

@@ -35,8 +35,7 @@ from typing import TYPE_CHECKING
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.commands.arguments import add_limit, add_settings, limit, settings
-from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.arguments import add_limit, add_selectors, add_settings, limit, settings
 from rankcheck.errors import InputError
 from rankcheck.files import check_place, shown_path
 from rankcheck.parallel import Tell

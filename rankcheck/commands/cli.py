@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with interrupts.handled():
             words = sys.argv[1:] if arguments is None else arguments
             if os.environ.get("_ARGCOMPLETE") is not None:
-                args = _completed(parser()).parse_args(words)
+                args = parser().parse_args(words)
             else:  # the others need not be imported
                 named = [word for word in words[:1] if word in COMMANDS]
                 args = parser(named or COMMANDS).parse_args(words)
@@ -154,16 +154,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"({TRACEBACK}=1 shows the traceback)",
         )
     return code
-
-
-def _completed(top: Parser) -> Parser:
-    """Answer a shell that asks for completions, and end; `rankcheck[completion]` is needed."""
-    try:
-        import argcomplete
-    except ImportError:
-        return top
-    argcomplete.autocomplete(top)
-    return top
 
 
 def _failed(code: Exit, message: str, args: Any = None) -> Exit:

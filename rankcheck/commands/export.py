@@ -28,8 +28,7 @@ from rankcheck.catalogue.finding import find, found
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.reference import Reference
-from rankcheck.commands.arguments import add_limit, limit
-from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.arguments import add_limit, add_selectors, limit
 from rankcheck.commands.kept import Kept, file_of, kept_of
 from rankcheck.errors import InputError
 from rankcheck.files import project_folder, shown_path
@@ -43,7 +42,7 @@ HELP = "write a counterexample for others: LaTeX, Coq, or a script of Python; or
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck export`."""
-    add_selectors(parser, "kept", "CERTIFICATE", "+", "a file, or an id", files=True)
+    add_selectors(parser, "kept", "CERTIFICATE", "+", "a file, or an id")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--tex", action="store_true", help="paragraphs of LaTeX (the default)")
     form.add_argument("--coq", action="store_true", help="a file that Coq's coqc checks")

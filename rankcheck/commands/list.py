@@ -15,7 +15,7 @@ from typing import Any
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
-from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.arguments import add_selectors
 from rankcheck.prove.file import Proofs
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal.exits import Exit

@@ -39,11 +39,11 @@ from rankcheck.commands.arguments import (
     add_json,
     add_limit,
     add_seed,
+    add_selectors,
     at_least,
     limit,
     number,
 )
-from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
 from rankcheck.files import shown_path
 from rankcheck.parallel import Alone, Stopped, Tell

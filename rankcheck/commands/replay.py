@@ -26,8 +26,7 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.kept import Form
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.commands.arguments import add_limit, limit
-from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.arguments import add_limit, add_selectors, limit
 from rankcheck.commands.kept import kept_of
 from rankcheck.errors import InputError
 from rankcheck.files import project_folder, shown_path
@@ -42,7 +41,7 @@ HELP = "prove a counterexample, records or proofs again, from their file"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck replay`."""
-    add_selectors(parser, "kept", "KEPT", "+", "a file, or the id of a claim", files=True)
+    add_selectors(parser, "kept", "KEPT", "+", "a file, or the id of a claim")
     parser.add_argument(
         "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the file"
     )

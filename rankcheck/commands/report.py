@@ -21,7 +21,7 @@ from rankcheck import files
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
-from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.arguments import add_selectors
 from rankcheck.commands.verify import Run, add_run
 from rankcheck.errors import InputError
 from rankcheck.report.badge import FIELDS, badge

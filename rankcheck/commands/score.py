@@ -34,8 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load
-from rankcheck.commands.arguments import add_instance, add_limit, limit, one_claim
-from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.arguments import add_instance, add_limit, add_selectors, limit, one_claim
 from rankcheck.errors import InputError
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped

@@ -40,11 +40,11 @@ from rankcheck.commands.arguments import (
     add_limit,
     add_processes,
     add_seed,
+    add_selectors,
     add_shrink,
     check_apart,
     limit,
 )
-from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT, shown_path
 from rankcheck.parallel import Alone, Stopped, Tell

@@ -21,7 +21,7 @@ from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.catalogue.finding import found
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.proved import Proved
-from rankcheck.commands.completion import add_selectors
+from rankcheck.commands.arguments import add_selectors
 from rankcheck.commands.kept import file_of
 from rankcheck.errors import InputError
 from rankcheck.prove.file import Proofs
@@ -35,7 +35,7 @@ HELP = "show the statement, source and witness of a claim"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck show`."""
-    add_selectors(parser, "claims", "CLAIM", "+", None, files=True)
+    add_selectors(parser, "claims", "CLAIM", "+", None)
     parser.add_argument(
         "--ledger", metavar="FILE", type=Path, help="show what this ledger says of the claims, too"
     )

@@ -25,12 +25,12 @@ from rankcheck.commands.arguments import (
     JsonFile,
     add_json,
     add_limit,
+    add_selectors,
     add_settings,
     add_workers,
     limit,
     settings,
 )
-from rankcheck.commands.completion import add_selectors
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal import exits, github, table
 from rankcheck.terminal.live import Progress
