@@ -121,21 +121,20 @@ class Instance(Readable):
         judgement = self.in_balls
         if judgement.finding == "undecided":
             return self._advised()
-        if judgement.finding == "refuted":
+        if judgement.finding != "satisfied":
             return judgement
-        outside = judgement.finding == "outside"
         try:
             violated = violated_entries(self.relations)
         except Rejected:  # inside in its batch, and outside alone: on the edge
             return replace(judgement, finding="outside")
-        sides = {} if outside else self._sides_in_balls(violated)
-        asserted = not outside and (not violated or bool(sides))
-        decided = replace(judgement, finding="satisfied" if asserted else "outside")
+        sides = self._sides_in_balls(violated)
+        if violated and not sides:
+            return replace(judgement, finding="outside")
         for entry in violated:
             exact = sides.get(entry.number)
-            if not is_rounding(entry, partial(self.error, entry, outside=exact is None)):
-                return replace(decided, differs=_difference(entry, exact))
-        return decided
+            if exact is not None and not is_rounding(entry, partial(self.error, entry)):
+                return replace(judgement, differs=_difference(entry, *exact))
+        return judgement
 
     @cached_property
     def parting(self) -> str:
@@ -177,21 +176,17 @@ class Instance(Readable):
             return judgement
         return replace(judgement, reason=f"{judgement.reason}; {OF_ROUNDING}")
 
-    def error(self, entry: Entry, *, outside: bool = False) -> float:
+    def error(self, entry: Entry) -> float:
         """The rounding error of the sides in an entry, as its neighbours show it.
 
         It is infinite where nothing can be said: on the edge of a hypothesis, if one of the
         neighbours of the instance leaves the hypotheses or raises.
-
-        Args:
-            outside: whether the balls put the entry outside the hypotheses. It lies on their edge
-                if a neighbour is not violated.
         """
         errors = [0.0]
         for pair in self.neighbours:
             ahead, behind = (entry.among(relations) for relations in pair)
             for one in (ahead, behind):
-                if one is None or not one.asserted or (outside and not one.violated):
+                if one is None or not one.asserted:
                     return torch.inf
             assert ahead is not None
             assert behind is not None
@@ -296,11 +291,8 @@ def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) ->
     return Entry(relation, number, place, part)
 
 
-def _difference(entry: Entry, sides: tuple[BallArray, BallArray] | None) -> str:
+def _difference(entry: Entry, lhs: BallArray, rhs: BallArray) -> str:
     """Floats beside balls at an entry, with braces where the operation stands."""
-    if sides is None:
-        return f"floats{{}} have {entry.describe()}; in balls the hypotheses do not hold there"
-    lhs, rhs = sides
     apart = max(
         abs(one - float(other.midpoints())) for one, other in ((entry.lhs, lhs), (entry.rhs, rhs))
     )

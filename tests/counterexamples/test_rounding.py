@@ -234,7 +234,7 @@ def test_what_is_outside_the_hypotheses_by_rounding_is_counted_as_such(declare, 
     assert swept(declare(body, family)) is None
 
 
-def test_floats_that_differ_about_a_hypothesis_are_said(declare):
+def test_where_floats_assert_what_balls_put_outside_nothing_is_counted(declare):
     def never(x):
         return leq(x.abs() + 1, x.abs(), where=x > (0 if in_floats(x) else 9))
 
