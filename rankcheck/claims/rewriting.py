@@ -78,7 +78,7 @@ def changed(tree: ast.FunctionDef) -> set[str]:
     An entry that is written, a method such as `add_` or `append`, and `out=` are assignments, too.
     """
     bound = Counter[str]()
-    for node in ast.walk(tree):
+    for node in chain(ast.walk(tree.args), *map(ast.walk, tree.body)):
         match node:
             case ast.arg(name) | ast.Name(name, ast.Store() | ast.Del()):
                 bound[name] += 1
@@ -87,7 +87,7 @@ def changed(tree: ast.FunctionDef) -> set[str]:
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 bound.update(names_in(node.value))
             case ast.Call(ast.Attribute(value, way)) if way.endswith(("_", "end", "insert")):
-                bound.update(name for one in (value, *node.args[:1]) for name in names_in(one))
+                bound.update(names_in([value, *node.args, value]["torch" in names_in(value)]))
             case ast.keyword("out", value):
                 bound.update(dict.fromkeys(names_in(value), 2))
             case _:  # a function, a class, an error, or what a pattern matches
