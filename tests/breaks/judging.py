@@ -4,8 +4,6 @@ from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 
-import torch
-
 from rankcheck.claims import tolerances
 from rankcheck.claims.disjunctions import AnyOf
 from rankcheck.counterexamples import rounding
