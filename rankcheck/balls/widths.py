@@ -45,10 +45,10 @@ SHIFTS = frozenset({"__lshift__", "__ilshift__", "__rlshift__", "bitwise_left_sh
 READERS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__index__", "__array__"})
 #: Functions of integers that torch does not have for doubles, and that make no larger ones.
 SMALLER = frozenset(
-    {"__and__", "__or__", "__xor__", "__rand__", "__ror__", "__rxor__", "__rshift__", "__rrshift__"}
-    | {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_right_shift", "gcd", "gather", "take"}
-    | {"take_along_dim", "index_select", "index_fill", "index_copy", "scatter", "embedding"}
-    | {"one_hot", "bincount", "searchsorted", "bucketize", "argsort", "nonzero", "combinations"}
+    {f"__{name}__" for name in ("and", "or", "xor", "rand", "ror", "rxor", "rshift", "rrshift")}
+    | {f"bitwise_{name}" for name in ("and", "or", "xor", "right_shift")}
+    | {"gcd", "gather", "take", "take_along_dim", "index_select", "index_fill", "index_copy"}
+    | {"scatter", "embedding", "one_hot", "bincount", "searchsorted", "bucketize"}
 )
 #: The instruction of `x * y` and of `x *= y`.
 OPERATOR = opmap["BINARY_OP"]
@@ -106,10 +106,10 @@ class _Widths(TorchFunctionMode):
         try:
             result = func(*args, **kwargs)
         except RuntimeError:
-            if self._exact or len({x.dtype in INTEGERS for x in _tensors(args)}) < 2:
-                raise
-            # Some functions take no integers beside the doubles that stand for large ones.
-            result = func(*_mapped(args, _doubled), **kwargs)
+            if not self._exact and len({x.dtype in INTEGERS for x in _tensors(args)}) == 2:
+                with suppress(Exception):  # it may want doubles beside those of large integers
+                    return func(*_mapped(args, _doubled), **kwargs)
+            raise
         if not isinstance(result, torch.Tensor):
             if given is not args and name == "__setitem__" and is_narrow(args[0].dtype):
                 _keep_lossless(*args)
@@ -139,14 +139,13 @@ class _Widths(TorchFunctionMode):
 
 def _of_numpy(args: tuple[Any, ...]) -> Any:
     """Integers of numpy that may have wrapped, of which a function makes a tensor; else None."""
-    if not args or isinstance(args[0], torch.Tensor):
-        return None
-    whole = [
-        one for one in np.ravel(np.asarray(args[0], dtype=object)) if isinstance(one, np.integer)
-    ]
-    if isinstance(args[0], np.ndarray):
-        whole = list(np.ravel(args[0])) if args[0].dtype.kind in "iu" else []
-    return args[0] if any(map(may_have_wrapped, whole)) else None
+    data = args[0] if args else ()
+    values = data if isinstance(data, tuple | list) else np.ravel(data) if _is_numpy(data) else ()
+    return data if any(isinstance(x, np.integer) and may_have_wrapped(x) for x in values) else None
+
+
+def _is_numpy(data: Any) -> bool:
+    return isinstance(data, np.generic | np.ndarray)
 
 
 def _is_operator(frame: FrameType) -> bool:
@@ -232,7 +231,7 @@ def _exactly(
         made = _of_balls(func, args, kwargs, all(x.dtype in INTEGERS for x in tensors))
         if func.__name__ in CONVERSIONS and result is not None and result.dtype in INTEGERS:
             made = made.trunc()
-    elif args and isinstance(args[0], np.generic | np.ndarray):
+    elif args and _is_numpy(args[0]):
         made = balls(args[0])  # numpy may have rounded before
     else:
         made = balls(_in_doubles(func, args, kwargs))
