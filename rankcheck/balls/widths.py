@@ -8,8 +8,8 @@ inside ``widths()``, which looks at what torch's functions return:
 * A number that went through a type narrower than float64 is known to half a unit of that type; in
   exact evaluation it is that ball. Where all numbers of a result fit, it stays torch's, marked.
 
-Integers that wrap are noted within `noted_wraps`, narrow numbers within `computed_constants`. What
-numpy computes is not seen here (see `rankcheck.balls.numbers.exact`).
+Integers that wrap are noted within `noted_wraps`, narrow numbers within `computed_constants`.
+numpy wraps unseen (`rankcheck.balls.numbers.may_have_wrapped`).
 """
 
 from __future__ import annotations
@@ -50,22 +50,20 @@ SMALLER = frozenset(
     | {"gcd", "gather", "take", "take_along_dim", "index_select", "index_fill", "index_copy"}
     | {"scatter", "embedding", "one_hot", "bincount", "searchsorted", "bucketize"}
 )
+NUMPY = (np.generic, np.ndarray)
 #: The instruction of `x * y` and of `x *= y`.
 OPERATOR = opmap["BINARY_OP"]
 #: Often called, and no arithmetic.
 MOVES = frozenset({"__get__", "__getitem__", "reshape", "expand", "unsqueeze", "arange"})
-#: Integers up to this are doubles.
-DOUBLES = 2**53
 
 _noted: ContextVar[tuple[str, dict[str, None]] | None] = ContextVar("noted_wraps", default=None)
 
 
 @contextmanager
 def noted_wraps(file: str) -> Iterator[dict[str, None]]:
-    """Note where integers wrap inside the ``with`` block: `line 12 (prod of torch.int64)`.
+    """Note where integers wrap inside the ``with`` block, by the lines of a file.
 
-    Args:
-        file: the name under which Python compiled the file whose lines are noted.
+    They are texts such as `line 12 (prod of torch.int64)`.
     """
     found: dict[str, None] = {}
     token = _noted.set((file, found))
@@ -140,12 +138,14 @@ class _Widths(TorchFunctionMode):
 def _of_numpy(args: tuple[Any, ...]) -> Any:
     """Integers of numpy that may have wrapped, of which a function makes a tensor; else None."""
     data = args[0] if args else ()
-    values = data if isinstance(data, tuple | list) else np.ravel(data) if _is_numpy(data) else ()
+    values = (
+        data
+        if isinstance(data, tuple | list)
+        else np.ravel(data)
+        if isinstance(data, NUMPY)
+        else ()
+    )
     return data if any(isinstance(x, np.integer) and may_have_wrapped(x) for x in values) else None
-
-
-def _is_numpy(data: Any) -> bool:
-    return isinstance(data, np.generic | np.ndarray)
 
 
 def _is_operator(frame: FrameType) -> bool:
@@ -218,34 +218,30 @@ def _unwrapped(
 def _exactly(
     func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: torch.Tensor | None = None
 ) -> Any:
-    """The result of a function of plain tensors as balls, rounded to its type if that is narrow.
+    """The `result` of a function as balls, rounded to its type if that is narrow, or itself.
 
-    Args:
-        result: that of torch; None if there are several.
-
-    Raises:
-        NoBallForm: if the function has no ball form.
+    Raises NoBallForm if the function has no ball form. There is no `result` if there are several.
     """
     tensors = list(_tensors((*args, *kwargs.values())))
     if tensors:
         made = _of_balls(func, args, kwargs, all(x.dtype in INTEGERS for x in tensors))
         if func.__name__ in CONVERSIONS and result is not None and result.dtype in INTEGERS:
             made = made.trunc()
-    elif args and _is_numpy(args[0]):
+    elif args and isinstance(args[0], NUMPY):
         made = balls(args[0])  # numpy may have rounded before
     else:
         made = balls(_in_doubles(func, args, kwargs))
-    if result is None or result.dtype in INTEGERS or result.is_complex():
-        return (
-            made if result is None or not is_narrow(result.dtype) else rounded(made, result.dtype)
-        )
-    made = rounded(made, result.dtype) if is_narrow(result.dtype) else made
-    with torch._C.DisableTorchFunction():
-        held = BallArray.exact(result.double()) if bool(result.isfinite().all()) else made
-    if not made.is_exact() or held.elements.tolist() != made.elements.tolist():
+    if result is not None and is_narrow(result.dtype):
+        made = rounded(made, result.dtype)
+    if result is None or result.dtype in INTEGERS or result.is_complex() or not made.is_exact():
         return made
-    setattr(result, LOSSLESS, True)
-    return result
+    with torch._C.DisableTorchFunction():
+        held = result.double() if bool(result.isfinite().all()) else None
+        fits = (
+            held is not None and BallArray.exact(held).elements.tolist() == made.elements.tolist()
+        )
+    setattr(result, LOSSLESS, fits)
+    return result if fits else made
 
 
 def _of_balls(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], integers: bool) -> Any:
@@ -266,24 +262,21 @@ def _of_balls(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], integers
         func = getattr(torch.Tensor, name)
     elif name.startswith("__"):
         operator = getattr(balls(moved[0]), {"__rdiv__": "__rtruediv__"}.get(name, name), None)
-        if operator is None:
-            raise NoBallForm(f"{name.strip('_')} of integers that wrap, or of a narrow type,")
-        return operator(*moved[1:])
+        if operator is not None:
+            return operator(*moved[1:])
     if name not in FUNCTIONS:
         raise NoBallForm(f"{name} of integers that wrap, or of a narrow type,")
     return checked(name, func, FUNCTIONS[name], moved, _mapped(kwargs, lifted))
 
 
-def _in_doubles(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
+def _in_doubles(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a function without tensors makes in double precision."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        made = func(*_mapped(args, _doubled), **_mapped(kwargs, _doubled))
+        return func(*_mapped(args, _doubled), **_mapped(kwargs, _doubled))
     finally:
         torch.set_default_dtype(before)
-    assert isinstance(made, torch.Tensor)
-    return made
 
 
 def _tensors(values: Any) -> Iterator[torch.Tensor]:
@@ -321,7 +314,7 @@ def _large_in(args: tuple[Any, ...]) -> bool:
     """Whether there are integers that are no doubles, and no other numbers."""
     tensors = list(_tensors(args))
     return all(x.dtype in INTEGERS for x in tensors) and any(
-        x.dtype is torch.int64 and bool((x.abs() > DOUBLES).any()) for x in tensors
+        x.dtype is torch.int64 and bool((x.abs() > 2**53).any()) for x in tensors
     )
 
 

@@ -69,9 +69,8 @@ class Judgement(Readable):
         also: of a disjunction, the other parts, which fail in the same entry. What stands above is
             that of the part that is nearest to holding.
         inexact: whether the reason names floats of the body that were computed.
-        differs: of an instance that is satisfied, how its sides in floats differ, if
-            rounding does not explain that; with braces
-            for `Instance.parting`.
+        differs: of an instance that is satisfied, how its sides in floats differ, if rounding does
+            not explain that; with braces for `Instance.parting`.
         instance: the instance in exact numbers, as it was judged; None if it was not built.
         relations: what the body returned for it on balls; None if it did not.
     """

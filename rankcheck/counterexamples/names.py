@@ -32,9 +32,6 @@ def first_difference(claim: Claim, floats: tuple[Any, ...], exact: tuple[Any, ..
     """What a body assigns first that floats and balls differ on: `S = symmetric_sqrt(A)`.
 
     It is empty if nothing that has a name in the body differs, as in a body of one line.
-
-    Args:
-        floats, exact: the arguments of the body, in floats and in exact numbers.
     """
     in_balls = named_values(claim, exact)
     for name, value in named_values(claim, floats, exactly=False).items():

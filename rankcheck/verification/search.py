@@ -207,9 +207,7 @@ def violations(
 ) -> Iterator[Instance]:
     """The violations in floats of a batch that balls do not exclude, among those that are judged.
 
-    Args:
-        first: indices to begin with; then come the largest violations. More of these are judged
-            where floats are far off, as the largest may be none.
+    These are the `first` indices, then the largest, and more where floats are far off.
     """
     before, done = tally.differing, set[int]()
     failing = excess(part.relations, part.batch) > -torch.inf

@@ -237,10 +237,7 @@ def hollow(claim: Claim, number: int, seen: Sequence[RelationTally]) -> tuple[st
 
 
 def open_entries(relation: Relation, part: Part, violated: torch.Tensor) -> torch.Tensor:
-    """Entries that floats do not decide, of instances that balls have not decided.
-
-    They fail by more than rounding, or integers wrapped on the way.
-    """
+    """Entries that fail by more than rounding or hold integers that wrapped, undecided by balls."""
     if not (part.wrapped or bool(violated.any())):
         return violated
     undecided = torch.ones_like(part.valid).reshape(-1)

@@ -190,7 +190,8 @@ class Body:
         source.finish()
         if self.shape is None:
             self._note(source)
-        relations = self.claim.relations(instance)
+        with balls.conventions():  # integers that wrap are balls
+            relations = self.claim.relations(instance)
         read = [
             list(_read(number, relation.over(source.batch), len(points)))
             for number, relation in enumerate(relations)
