@@ -9,7 +9,6 @@ inside ``widths()``, which looks at what torch's functions return:
   exact evaluation it is that ball. Where all numbers of a result fit, it stays torch's, marked.
 
 Integers that wrap are noted within `noted_wraps`, narrow numbers within `computed_constants`.
-numpy wraps unseen (`rankcheck.balls.numbers.may_have_wrapped`).
 """
 
 from __future__ import annotations

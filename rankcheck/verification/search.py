@@ -209,13 +209,15 @@ def violations(
 
     These are the `first` indices, then the largest, and more where floats are far off.
     """
-    before, done = tally.differing, set[int]()
+    before, done = tally.differing + tally.counts.outside, set[int]()
     failing = excess(part.relations, part.batch) > -torch.inf
 
     def indices() -> Iterator[int]:
         yield from first
         yield from worst_of(part.relations, part)
-        if tally.differing > before:  # among those of which the largest is none
+        if (
+            tally.differing + tally.counts.outside > before
+        ):  # among those of which the largest is none
             yield from worst_of(part.relations, part, DIFFERING)
             yield from _spread(failing & part.valid, DIFFERING)
         if part.wrapped:

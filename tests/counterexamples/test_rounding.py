@@ -243,7 +243,7 @@ def test_where_floats_assert_what_balls_put_outside_nothing_is_counted(declare):
         assert sweep(claim, claim.instances, SMALL, 0, tally) is None
         assert tally.counts.outside > 0
         assert tally.relations[0].asserted == 0
-        assert "in balls the hypotheses do not hold there" in tally.differs
+        assert tally.left > 0
 
 
 def null_vectors(scaled):
