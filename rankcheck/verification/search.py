@@ -215,9 +215,7 @@ def violations(
     def indices() -> Iterator[int]:
         yield from first
         yield from worst_of(part.relations, part)
-        if (
-            tally.differing + tally.counts.outside > before
-        ):  # among those of which the largest is none
+        if tally.differing + tally.counts.outside > before:  # the largest are none
             yield from worst_of(part.relations, part, DIFFERING)
             yield from _spread(failing & part.valid, DIFFERING)
         if part.wrapped:
