@@ -120,8 +120,6 @@ def _named(known: Sides, place: int) -> str:
 
 def _steps(known: Counterexample) -> Iterator[str]:
     """The table of the names in the body, the two sides at its end."""
-    if not known.steps:
-        return
     yield "| in the body | value |\n| --- | --- |"
     for step in known.steps:
         code = " = ".join(part for part in (step.name, step.code) if part)

@@ -18,6 +18,7 @@ from rankcheck.balls import (
     conventions,
     noted_wraps,
     widths,
+    wraps,
 )
 
 THIS = __file__
@@ -109,11 +110,15 @@ def test_what_fits_stays_an_integer_tensor():
 
 
 @pytest.mark.oracle("rankcheck.balls.noted_wraps", "the line of the call")
+@pytest.mark.oracle("rankcheck.balls.wraps", "the number of calls that wrap")
 def test_the_line_that_wraps_is_noted():
     line = sys._getframe().f_lineno + 1
     _, found = in_floats(lambda: torch.arange(1, 30).prod())
     assert found == [f"line {line} (prod of torch.int64)"]
     assert in_floats(factorial, 20)[1] == []
+    before = wraps()
+    in_floats(factorial, 21)
+    assert wraps() == before + 1
 
 
 def test_in_place_and_not_bound_is_refused():
