@@ -244,7 +244,8 @@ def true_statements(chosen: Sequence[Claim], seeds: int, cap: float) -> bool:
             hunts = [hunt(claim, cap, number, folder=folder) for number in range(seeds)]
         verdicts = sorted({found.verdict for found in hunts})
         standing = standing and verdicts == ["survived"]
-        margin = min(found.margin for found in hunts if found.margin is not None)
+        margins = [found.margin for found in hunts if found.margin is not None]
+        margin = min(margins, default=math.nan)
         print(
             f"| {claim.id.removeprefix('true.')} | {', '.join(verdicts)} | {margin:.1e} "
             f"| {sum(found.counts.evaluated for found in hunts)} "
