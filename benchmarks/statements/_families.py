@@ -11,6 +11,7 @@ from rankcheck.instances.matrices import low_rank
 from rankcheck.instances.matrix_classes import folded
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import instances
+from rankcheck.linalg import frobenius_squared
 from rankcheck.networks import Network
 
 
@@ -119,3 +120,27 @@ def pairs_of_shallow_networks(source, *, units=(2, 3), number=(4, 4), bound=2.0)
     networks = [source.tensor(3, m, low=-bound, high=bound) for _ in range(2)]
     x, y = (source.tensor(N, low=-bound, high=bound) for _ in range(2))
     return *networks, x, y
+
+
+def trace(A):
+    return A.diagonal(dim1=-2, dim2=-1).sum(-1)
+
+
+def size(A):
+    """The size of what cancels in the spectrum of a matrix."""
+    return frobenius_squared(A).sqrt()
+
+
+@instances
+def matrices_of_low_rank(source, *, size=(2, 6), ranks=(1, 3)):
+    """A product of two thin factors, and how thin they are."""
+    r = source.integer(*ranks)
+    return low_rank(source, source.integer(*size), source.integer(*size), r), r
+
+
+@instances
+def factors_target_and_step(source, *, size=(1, 3)):
+    """W_1 (k × n), W_2 (m × k), a target (m × n), and a step in [0, 1]."""
+    m, k, n = (source.integer(*size) for _ in range(3))
+    first, second = (source.tensor(*shape, low=-2.0, high=2.0) for shape in ((k, n), (m, k)))
+    return first, second, source.tensor(m, n, low=-4.0, high=4.0), source.tensor(low=0.0, high=1.0)

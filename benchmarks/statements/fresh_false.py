@@ -32,7 +32,7 @@ from rankcheck.instances import (
     symmetric_matrices,
     unit_vectors,
 )
-from rankcheck.instances.matrices import low_rank, matrix
+from rankcheck.instances.matrices import matrix
 from rankcheck.linalg import (
     eye,
     frobenius_squared,
@@ -49,14 +49,7 @@ from rankcheck.networks import leaky, ntk
 from rankcheck.regions import linear_pieces, region_arrays
 from rankcheck.witnesses import all_signs
 
-
-def trace(A):
-    return A.diagonal(dim1=-2, dim2=-1).sum(-1)
-
-
-def size(A):
-    """The size of what cancels in the spectrum of a matrix."""
-    return frobenius_squared(A).sqrt()
+from ._families import factors_target_and_step, matrices_of_low_rank, size, trace
 
 
 @instances
@@ -77,13 +70,6 @@ def three_vectors(source, *, dimension=(1, 4)):
 def two_vectors(source, *, dimension=(2, 4)):
     n = source.integer(*dimension)
     return source.tensor(n), source.tensor(n)
-
-
-@instances
-def matrices_of_low_rank(source, *, size=(2, 6), ranks=(1, 3)):
-    """A product of two thin factors, and how thin they are."""
-    r = source.integer(*ranks)
-    return low_rank(source, source.integer(*size), source.integer(*size), r), r
 
 
 @instances
@@ -116,14 +102,6 @@ def contractive_matrices_and_depth(source, *, size=(1, 4), depth=(2, 6)):
 @instances
 def matrices_and_depth(source, *, size=(1, 3), depth=(3, 6)):
     return matrix(source, source.integer(*size), source.integer(*size)), source.integer(*depth)
-
-
-@instances
-def factors_target_and_step(source, *, size=(1, 3)):
-    """W_1 (k × n), W_2 (m × k), a target (m × n), and a step in [0, 1]."""
-    m, k, n = (source.integer(*size) for _ in range(3))
-    first, second = (source.tensor(*shape, low=-2.0, high=2.0) for shape in ((k, n), (m, k)))
-    return first, second, source.tensor(m, n, low=-4.0, high=4.0), source.tensor(low=0.0, high=1.0)
 
 
 @instances

@@ -27,7 +27,7 @@ from rankcheck.instances import (
     positive_semidefinite_matrices,
     projections,
 )
-from rankcheck.instances.matrices import low_rank, matrix, orthogonal
+from rankcheck.instances.matrices import matrix, orthogonal
 from rankcheck.instances.matrix_classes import even
 from rankcheck.linalg import (
     eye,
@@ -43,16 +43,14 @@ from rankcheck.networks import leaky, ntk
 from rankcheck.regions import linear_pieces, region_arrays
 from rankcheck.separation.legendre import legendre
 
-from ._families import small_integers, square
-
-
-def trace(A):
-    return A.diagonal(dim1=-2, dim2=-1).sum(-1)
-
-
-def size(A):
-    """The size of what cancels in the spectrum of a matrix."""
-    return frobenius_squared(A).sqrt()
+from ._families import (
+    factors_target_and_step,
+    matrices_of_low_rank,
+    size,
+    small_integers,
+    square,
+    trace,
+)
 
 
 @instances
@@ -95,13 +93,6 @@ def integer_factors(source, *, size=(1, 3)):
 
 
 @instances
-def matrices_of_low_rank(source, *, size=(2, 6), ranks=(1, 3)):
-    """A product of two thin factors, and how thin they are."""
-    r = source.integer(*ranks)
-    return low_rank(source, source.integer(*size), source.integer(*size), r), r
-
-
-@instances
 def doubly_stochastic_and_vector(source, *, size=(1, 4)):
     n = source.integer(*size)
     (D,) = doubly_stochastic_matrices(size=(n, n))(source)
@@ -112,14 +103,6 @@ def doubly_stochastic_and_vector(source, *, size=(1, 4)):
 def zonal_points(source, *, dimension=(2, 7), degree=(1, 8)):
     """A dimension, a degree, and a number in [-1, 1]."""
     return source.integer(*dimension), source.integer(*degree), source.tensor(low=-1.0, high=1.0)
-
-
-@instances
-def factors_target_and_step(source, *, size=(1, 3)):
-    """W_1 (k × n), W_2 (m × k), a target (m × n), and a step in [0, 1]."""
-    m, k, n = (source.integer(*size) for _ in range(3))
-    first, second = (source.tensor(*shape, low=-2.0, high=2.0) for shape in ((k, n), (m, k)))
-    return first, second, source.tensor(m, n, low=-4.0, high=4.0), source.tensor(low=0.0, high=1.0)
 
 
 @instances

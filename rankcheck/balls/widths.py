@@ -95,8 +95,8 @@ class _Widths(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs, name = kwargs or {}, func.__name__
-        rebound, given = _is_operator(sys._getframe(1)), args
         changes = name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
+        given, rebound = args, changes and _is_operator(sys._getframe(1))
         if changes:
             with torch._C.DisableTorchFunction():
                 given = _before(name, args, rebound)

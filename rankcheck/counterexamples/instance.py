@@ -94,7 +94,7 @@ class Instance(Readable):
     @property
     def conclusive(self) -> bool:
         """Whether a violation is proved, or would be if the claim had a ball form."""
-        return self.proved or self.in_balls.unprovable
+        return self.proved or (self.in_balls.unprovable and self.relative > -torch.inf)
 
     @property
     def exact(self) -> tuple[Any, ...]:

@@ -12,6 +12,9 @@ from rankcheck import eq, leq, lt
 from rankcheck.counterexamples import from_choices
 from rankcheck.hunt import hunt
 from rankcheck.instances.source import instances
+from rankcheck.verification.profiles import Profile
+from rankcheck.verification.search import sweep
+from rankcheck.verification.tally import Tally
 
 HALF, BRAIN, SINGLE = torch.float16, torch.bfloat16, torch.float32
 
@@ -120,3 +123,17 @@ def test_a_row_says_which_line_wraps(declare, verify):
     row = verify(declare(TRUE["int64"][0], sizes(), kind="conjecture"))
     assert any("prod of torch.int64" in one for one in row.arithmetic)
     assert verify(declare(TRUE["int64"][0], sizes(most=20), kind="conjecture")).arithmetic == ()
+
+
+def test_a_control_is_not_caught_where_nothing_fails(declare):
+    """Integers wrap, balls have no form of what follows, and floats satisfy the statement."""
+
+    def body(n, x):
+        product = torch.arange(1, n + 31).prod()
+        return leq(-1, torch.special.bessel_j0(0 * product.double()) + 0 * x)
+
+    claim, small = declare(body, sizes()), Profile("small", drawn=4, batches=2, size=8, single=2)
+    assert sweep(claim, claim.instances, small, 0, Tally(), proof=True) is None
+    undecided = sweep(claim, claim.instances, small, 0, Tally())
+    assert undecided is not None  # the claim itself is not said to hold
+    assert not undecided.conclusive
