@@ -23,6 +23,7 @@ import generators  # noqa: E402
 import lists  # noqa: E402
 import pictures  # noqa: E402
 import proved  # noqa: E402
+import pyramids  # noqa: E402
 import questions  # noqa: E402
 import records  # noqa: E402
 import refutations  # noqa: E402
@@ -53,6 +54,7 @@ def pages() -> dict[str, str]:
         "breaks.md": breaks.page(),
         **{f"errata/{name}": text for name, text in refutations.pictures(entries).items()},
         **{f"theory/{name}": text for name, text in theory.files().items()},
+        **{f"proofs/{name}": text for name, text in pyramids.files().items()},
     }
     return {name: _marked(name, text) for name, text in made.items()}
 
