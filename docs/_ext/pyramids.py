@@ -20,7 +20,7 @@ ORIGIN, ONES, UNIT = np.zeros(3), np.ones(3), np.eye(3)
 #: D, in which the pyramids β_1 and β_2 meet, in the plane x_1 = x_2.
 COMMON = (ORIGIN, UNIT[0] + UNIT[1], ONES)
 #: v is in that plane, w is not. Each other plane of a facet contains w, or does not contain v.
-V, W = np.array([1.0, 1.0, 0.7]), np.array([1.0, 0.0, 0.7])
+V, W = np.array([1.0, 1.0, 0.7]), UNIT[0]
 #: The directions on the page of what points to the right, up, and to the reader.
 _TURN, _TILT = np.radians(-20.0), np.radians(17.0)
 RIGHT = np.array([-np.sin(_TURN), np.cos(_TURN), 0.0])
@@ -77,9 +77,9 @@ def _cube(origin: Vector) -> Iterable[Markup]:
     yield _text(origin, plane[2] + 0.06 * UP, "x₁ = x₂")
     yield _text(origin, 1.07 * (UNIT[0] + UNIT[1]) + 0.5 * UNIT[2], "D")
     yield from _arrow(origin, ORIGIN, 0.9 * V, 1, "v")
-    start = 0.6 * V
-    yield _path(origin, [start - 0.5 * W, start], "line dash", 3)
-    yield from _arrow(origin, start, start + 0.48 * W, 3, "w")
+    start = 0.5 * V
+    yield _path(origin, [start - 0.35 * W, start], "line dash", 3)
+    yield from _arrow(origin, start, start + 0.35 * W, 3, "w")
 
 
 def _apart(origin: Vector) -> Iterable[Markup]:
