@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import lcm
+from math import comb, lcm
 from typing import Any
 
 import torch
@@ -20,3 +20,13 @@ def aligned(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> tuple[torch.Te
     """Two combinations of symbols, by their coefficients at all symbols that occur, made whole."""
     symbols = sorted({*left, *right})
     return whole(*([side.get(s, 0) for s in symbols] or [0] for side in (left, right)))
+
+
+def kappa(q: int, a: int, z: Any, mu: Any, h: Any) -> Any:
+    """κ_q(λ^a ⊗ [h]) of λ = z o + μ: z^{a−q} (μ + z h)^q without the negative powers of z.
+
+    The form μ and the exponent h are given by their values at a point, or at several.
+    """
+    return sum(
+        comb(q, i) * z ** (a - q + i) * h**i * mu ** (q - i) for i in range(max(0, q - a), q + 1)
+    )
