@@ -40,14 +40,13 @@ def test_coinvariants_of_wedges(a, numbers, t, *, difference=1, top=1, kappa=kap
 
     $\kappa_q(\lambda^a \otimes [h]) = z^{a-q} (\mu + zh)^q$ for $\lambda = zo + \mu$ and
     $1 \le q \le a$, and $z^{-1} ((\mu + zh)^{a+1} - \mu^{a+1})$ for $q = a + 1$, is a polynomial in
-    λ and h, and homogeneous of degree a in λ: a linear map of $S^a V^* \otimes I$. A shear g, which maps z, μ, h to
-    z, $\mu - zg$, $h + g$, keeps $\kappa_q(\lambda^a \otimes ([h] - [h']))$. A scaling by t, which maps
-    them to $z/t$, μ, $th$, multiplies it by $t^{q-a}$. And
+    λ and h, and homogeneous of degree a in λ: a linear map of $S^a V^* \otimes I$. A shear g, which
+    maps z, μ, h to z, $\mu - zg$, $h + g$, keeps $\kappa_q(\lambda^a \otimes ([h] - [h']))$. A scaling
+    by t, which maps them to $z/t$, μ, $th$, multiplies it by $t^{q-a}$. And
     $\kappa_q(o^a \otimes ([h] - [0])) = h^q$, so that κ is onto.
 
-    Polynomials are compared by their values at a point of V′, where linear maps of V′ change
-    nothing else; z = 0 is among the instances. For $q \le a$ the first of these holds without
-    $[h']$, too.
+    Compared for $a \le 3$ by values at a point of V′, so that κ commutes with linear maps of V′;
+    z = 0 is among the instances.
     """
     z, c, mu, h, other, g = numbers.unbind(-1)
     one, zero = torch.ones_like(z), torch.zeros_like(z)

@@ -90,9 +90,9 @@ def test_isolation_of_a_term(a, v, h, *, extra=1):
     isolated = {
         (0, n, 0, *e): factorial(n) * c for n in range(a + 1) for e, c in u.to_dict().items()
     }
-    at_v = {}
+    at_v: Counter[int] = Counter()
     for (x, y), c in u.to_dict().items():
-        at_v[x * v[0] + y * v[1]] = at_v.get(x * v[0] + y * v[1], 0) + int(c)
+        at_v[x * v[0] + y * v[1]] += int(c)
     return (
         eq(*aligned(left, isolated), label="the terms"),
         lt(0, sum(c * c for c in at_v.values()), label="u at v"),

@@ -199,8 +199,8 @@ def test_lifts_along_an_edge(k, basis, x, *, lift=lift, more=0):
     n = len(x)
     shadows = [e[:-1] for e in basis[:-1]]
     coordinates = dual(shadows)
-    faces = {pyramid(shadows, i): (i,) for i in range(n)}
-    faces[tuple(sorted({c for face in faces for c in face}))] = tuple(range(n))
+    faces = {pyramid(shadows, i): [i] for i in range(n)}
+    faces[tuple(sorted({c for face in faces for c in face}))] = [*range(n)]
     terms = {
         i: [(sign, mu, z, h, j) for sign, h, face in lift(basis, i) for j in faces[face]]
         for i, (*mu, z) in enumerate(dual(basis))
