@@ -4,8 +4,8 @@ $v = (\sigma_a(v) - \sigma_a(-v)) / (1 + a)$ for every v and every slope a in (�
 v of a network can pass through any number of further hidden layers as the pair (v, −v). With ReLU
 the copy is exact (but v may be rounded differently when it is computed beside −v).
 
-Used by rank.piecewise-linear-depth ("and every larger depth") and by rank.bottleneck-rank-axioms,
-which brings two networks to one depth.
+Used by rank.piecewise-linear-depth ("and every larger depth"), by field.two-layers-hold-one and
+by rank.bottleneck-rank-axioms, which brings two networks to one depth.
 """
 
 from __future__ import annotations
