@@ -89,6 +89,16 @@ def like_the_first(v):
     return [j for j, c in enumerate(v[1:]) if c == v[0]]
 
 
+def above(v):
+    """w + v."""
+    return (*v, 1)
+
+
+def above_the_corner(v):
+    """w + p."""
+    return (1, *(0 for _ in v[1:]), 1)
+
+
 NO_BATCH = "an instance is a list of integers: a batch would hold copies of it"
 
 
@@ -97,31 +107,29 @@ NO_BATCH = "an instance is a list of integers: a batch would hold copies of it"
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
     instances=directions(),
     needs={"λ'(v) ≠ 0": directions(apart=False)},
-    mutants={"without the set S": {"places": lambda _: []}},
+    mutants={"w + p for w + v": {"last": above_the_corner}},
     no_batch=NO_BATCH,
 )
-def test_position_of_a_pyramid(a, v, *, places=like_the_first):
+def test_position_of_a_pyramid(a, v, *, last=above):
     r"""Every pyramid of V′ is a facet of a pyramid of V, and alone where exponents vanish at v.
 
-    Let $b' = b(p; e_2, \dots, e_{m-1})$ be a pyramid of V′, λ′ its form and $\lambda'(v) \ne 0$. With S
-    the set of the j for which v has equal coordinates at $e_j$ and at p, and
-    $e_m = w + p + \sum_{j \in S} e_j$, let $b = b(p; e_2, \dots, e_m)$, with the form λ. Of the facets
-    F of b, with the outer form f, one alone has $f(w) \ne 0$ and $h_F(v) = -f(v)/f(w) = 0$. It is
-    $b'$, with $h_F = 0$ and the sign −, and $\lambda = -o + \lambda'$: the terms of the lift of
-    $\lambda^a \otimes b$ at the h with $h(v) = 0$ are
-    $-[0] \otimes \sum_j \binom aj (-1)^j o^j \lambda'^{a-j} \otimes b'$.
+    Let $b' = b(p; e_2, \dots, e_{m-1})$ be a pyramid of V′, λ′ its form and
+    $\alpha = \lambda'(v) \ne 0$. With $e_m = w + v$ let $b = b(p; e_2, \dots, e_m)$, with the form λ. Of
+    the facets F of b, with the outer form f, one alone has $f(w) \ne 0$ and
+    $h_F(v) = -f(v)/f(w) = 0$. It is $b'$, with $h_F = 0$ and the sign −, and
+    $\lambda = -\alpha o + \lambda'$: the terms of the lift of $\lambda^a \otimes b$ at the h with
+    $h(v) = 0$ are $-[0] \otimes \sum_j \binom aj (-\alpha)^j o^j \lambda'^{a-j} \otimes b'$.
 
     Facets come from the inequalities $0 \le x_j \le x_1 \le 1$, and are compared by their vertices, for
-    $2 \le m \le 7$ and $a \le 4$. Without S it is false where coordinates are equal.
+    $2 \le m \le 7$ and $a \le 4$. With $e_m = w + p$ it is false where v has an edge's coordinate
+    equal to that of p.
     """
     n = len(v)
     p, *edges = [(*unit(i, n), 0) for i in range(n)]
     base = pyramid([e[:-1] for e in (p, *edges)], 0)
-    last = plus(unit(n, n + 1), p)
-    for j in places(v):
-        last = plus(last, edges[j])
-    expected = {((0,) * n, unit(0, n), base, j): -((-1) ** j) * comb(a, j) for j in range(a + 1)}
-    return eq(*aligned(isolated([([p, *edges, last], 0)], a, v), expected), label="at h(v) = 0")
+    expected = {((0,) * n, unit(0, n), base, j): -((-v[0]) ** j) * comb(a, j) for j in range(a + 1)}
+    found = isolated([([p, *edges, last(v)], 0)], a, v)
+    return eq(*aligned(found, expected), label="at h(v) = 0")
 
 
 @identity(
@@ -137,9 +145,8 @@ def test_position_of_a_fan(k, v, *, places=like_the_first):
 
     Let $b' = b(p; e_3, \dots, e_m)$ be a pyramid of V′, λ′ its form and
     $v = \alpha p + \sum_i \gamma_i e_i$, $\alpha \ne 0$. Another corner $p + e_i$, with the edge $-e_i$,
-    makes $\alpha - \gamma_i = 0$ of each $\gamma_i = \alpha$. Then let $e_1 = w - \sum_i \gamma_i e_i$,
-    $e_2 = p - e_1$. The terms of the lift of
-    $\theta_k = \sum_i (e^i)^k \otimes \beta_i$ at the h with $h(v) = 0$ are
+    makes $\alpha - \gamma_i = 0$ of each $\gamma_i = \alpha$. Then let $e_1 = w$, $e_2 = p - w$. The terms
+    of the lift of $\theta_k = \sum_i (e^i)^k \otimes \beta_i$ at the h with $h(v) = 0$ are
     $-[0] \otimes \sum_{j=1}^k \binom kj o^j \lambda'^{k-j} \otimes b'$, from the facet
     $x_1 = x_2$ of $\beta_1$ and of $\beta_2$: the powers of λ′ alone cancel.
 
@@ -149,13 +156,10 @@ def test_position_of_a_fan(k, v, *, places=like_the_first):
     n = len(v)
     p, *edges = [(*unit(i, n), 0) for i in range(n)]
     base = pyramid([e[:-1] for e in (p, *edges)], 0)
-    gamma = [*v[1:]]
     for j in places(v):
-        p, edges[j], gamma[j] = plus(p, edges[j]), plus(edges[j], edges[j], -2), v[0] - gamma[j]
-    first = unit(n, n + 1)
-    for e, c in zip(edges, gamma, strict=True):
-        first = plus(first, e, -c)
-    basis = [first, plus(p, first, -1), *edges]
+        p, edges[j] = plus(p, edges[j]), plus(edges[j], edges[j], -2)
+    w = unit(n, n + 1)
+    basis = [w, plus(p, w, -1), *edges]
     expected = {((0,) * n, unit(0, n), base, j): -comb(k, j) for j in range(1, k + 1)}
     found = isolated([(basis, i) for i in range(n + 1)], k, v)
     return eq(*aligned(found, expected), label="at h(v) = 0")
