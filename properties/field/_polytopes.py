@@ -1,10 +1,11 @@
 """What the claims on two hidden layers share: integer polytopes, bases, and classes side by side."""
 
 from collections.abc import Sequence
-from math import lcm
+from itertools import product as words
+from math import gcd, lcm
 
 import torch
-from flint import fmpq
+from flint import fmpq, fmpq_mat, nmod_mat
 
 from rankcheck.instances.source import Source
 from rankcheck.polytopes.flags import Class
@@ -56,3 +57,33 @@ def side_by_side(*classes: Class) -> list[torch.Tensor]:
     values = [[fmpq(one.get(key, 0)) for key in keys] for one in classes]
     whole = lcm(*(int(c.q) for row in values for c in row))
     return [torch.tensor([int((c * whole).p) for c in [*row, fmpq(0)]]) for row in values]
+
+
+def lines(m: int, size: int) -> list[Vector]:
+    """A vector of coprime integers from −size to size in each line of Q^m that has one."""
+    vectors = words(range(-size, size + 1), repeat=m)
+    return [v for v in vectors if gcd(*v) == 1 and v > (0,) * m]
+
+
+def bases_of_the_plane(size: int) -> list[list[Vector]]:
+    """All e_1, e_2 of integers from −size to size, with e_1 + e_2 in one of `lines(2, size)`.
+
+    One of (e_1, e_2), (−e_1, −e_2), (e_2, e_1) and (−e_2, −e_1).
+    """
+    vectors = [v for v in words(range(-size, size + 1), repeat=2) if any(v)]
+    bases = []
+    for e, f in words(vectors, repeat=2):
+        total = [a + b for a, b in zip(e, f, strict=True)]
+        small = max(map(abs, total)) <= size * gcd(*total)
+        if (0, 0) < e < max(f, (-f[0], -f[1])) and e[0] * f[1] != e[1] * f[0] and small:
+            bases.append([e, f])
+    return bases
+
+
+def rank(classes: Sequence[Class], p: int | None = None) -> int:
+    """The dimension of their span; modulo p, if it is given, where no denominator may have it."""
+    keys = list(dict.fromkeys(key for one in classes for key in one))
+    rows = [[fmpq(one.get(key, 0)) for key in keys] for one in classes]
+    if p is None:
+        return fmpq_mat(rows).numer_denom()[0].rank()
+    return nmod_mat([[int(c.p) * pow(int(c.q), -1, p) for c in row] for row in rows], p).rank()

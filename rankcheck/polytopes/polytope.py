@@ -55,8 +55,10 @@ def facets_within(F: frozenset[Vector], facets: Sequence[Facet]) -> list[Facet]:
 
 
 def triangulation(P: Points) -> list[tuple[Vector, ...]]:
-    """Simplices that tile P, without new vertices: each face is coned from its least point."""
-    return _coned(frozenset(P), facets(P))
+    """Simplices that tile P, none if P is flat: each face is coned from its least point."""
+    P = frozenset(P)
+    found = facets(P)
+    return _coned(P, found) if found else []
 
 
 def _coned(face: frozenset[Vector], facets: Sequence[Facet]) -> list[tuple[Vector, ...]]:
@@ -65,6 +67,22 @@ def _coned(face: frozenset[Vector], facets: Sequence[Facet]) -> list[tuple[Vecto
     apex = min(face)
     opposite = [F for _, F in facets if apex not in F]
     return [(apex, *s) for F in opposite for s in _coned(F, facets_within(F, facets))]
+
+
+def moment(P: Points, form: Sequence[Number], k: int) -> fmpq:
+    """(m + k)!/k! times the integral of form^k over P: a whole number if the vertices and form are.
+
+    Over a simplex it is |det| times the sum of all monomials of degree k in the values at vertices.
+    """
+    total = fmpq(0)
+    for simplex in triangulation(P):
+        edges = [[fmpq(a - b) for a, b in zip(v, simplex[0], strict=True)] for v in simplex[1:]]
+        sums: list[Number] = [1, *[0] * k]
+        for v in simplex:
+            for degree in range(k):
+                sums[degree + 1] += sums[degree] * dot(form, v)
+        total += abs(fmpq_mat(edges).det()) * sums[k]
+    return total
 
 
 def cut(P: Points, form: Sequence[Number], level: Number) -> tuple[list[Vector], list[Vector]]:

@@ -7,7 +7,7 @@ from math import factorial
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 from scipy.spatial import ConvexHull
 
 from rankcheck.polytopes.flags import combined, fan_class, flag_class, power, twisted
@@ -18,6 +18,7 @@ from rankcheck.polytopes.polytope import (
     fan,
     image,
     minkowski,
+    moment,
     pyramid,
     support,
     triangulation,
@@ -35,12 +36,7 @@ def drawn(m, number, seed=0):
 
 def volume(P):
     """m! times the volume of P."""
-    simplices = [
-        [[a - b for a, b in zip(v, s[0], strict=True)] for v in s[1:]] for s in triangulation(P)
-    ]
-    return sum(
-        (abs(fmpq_mat([[fmpq(c) for c in row] for row in s]).det()) for s in simplices), fmpq(0)
-    )
+    return moment(P, (0,) * len(P[0]), 0)
 
 
 @pytest.mark.parametrize(("m", "number"), SHAPES)
@@ -65,11 +61,27 @@ def test_triangulations_have_the_volume_of_qhull(m, number):
     assert float(Fraction(int(volume(P).p), int(volume(P).q))) == pytest.approx(size)
 
 
+@pytest.mark.parametrize("k", range(6))
+def test_moments_by_hand(k):
+    """∫ x^k over [0, 2]^3, over a triangle by Beta integrals, over a rational segment."""
+    cube = list(product((0, 2), repeat=3))
+    assert moment(cube, (1, 0, 0), k) == fmpq(factorial(k + 3) * 2 ** (k + 3), factorial(k + 1))
+    assert moment([(0, 0), (1, 0), (0, 1)], (1, 0), k) == 1
+    assert moment([(fmpq(1, 2),), (2,)], (1,), k) == fmpq(4 ** (k + 1) - 1, 2 ** (k + 1))
+
+
+@pytest.mark.parametrize(("m", "number"), SHAPES)
+def test_moments_are_additive(m, number):
+    P, (form, other) = drawn(m, number), drawn(m, 2, seed=9)
+    assert sum(moment(part, form, 3) for part in cut(P, other, 1)) == moment(P, form, 3)
+
+
 def test_flat_and_empty_polytopes_have_no_facets():
     assert (
         facets([]) == facets([(1, 2)]) == facets([(0, 0, 0), (1, 1, 0), (2, 0, 0), (0, 3, 0)]) == []
     )
     assert flag_class([(0, 0), (1, 1), (3, 3)]) == {}
+    assert triangulation([(1, 2)]) == triangulation([(0, 0), (1, 1), (3, 3)]) == []
 
 
 def test_facets_are_in_lowest_terms_and_of_rational_polytopes():

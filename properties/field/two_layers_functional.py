@@ -1,0 +1,174 @@
+"""Own results: why denominators are needed. The integrals of powers of forms modulo a prime."""
+
+from functools import cache
+from math import comb, factorial
+
+from rankcheck import eq, identity, paper
+from rankcheck.instances.source import Source, instances
+from rankcheck.polytopes.flags import fan_class
+from rankcheck.polytopes.polytope import fan, minkowski, moment, wedge
+
+from ._polytopes import (
+    bases_of_the_plane,
+    basis,
+    lines,
+    polytope,
+    product,
+    rank,
+    side_by_side,
+    vector,
+)
+
+#: Primes p and powers N of them.
+POWERS = ((2, 2), (3, 3), (2, 4), (5, 5), (2, 8), (3, 9), (2, 16))
+#: Primes p and degrees k ≤ p, for more of which k-th powers do not span modulo p.
+DEGREES = ((3, 2), (5, 2), (7, 2), (2, 2), (3, 3), (5, 3), (7, 3))
+
+
+@instances
+def products_and_translations(source: Source):
+    """p, k with m + k a power of p, a product and a polytope of dimension m ≤ 4, a form, a vector."""
+    p, N = source.choice(POWERS)
+    m = source.integer(2, min(4, N), weights=(3, 3, 1)[: min(4, N) - 1])
+    P, PQ = polytope(source, m, 1), product(source, m)
+    return p, N - m, PQ, P, vector(source, m, 3), vector(source, m)
+
+
+@instances
+def forms_on_wedges(source: Source):
+    """Forms h and μ on a polytope of dimension at most three, a value z of λ at w, and k."""
+    n = source.integer(1, 3)
+    h, mu = vector(source, n), vector(source, n)
+    return polytope(source, n), h, mu, source.integer(-3, 3), source.integer(0, 5)
+
+
+@instances
+def bases_and_powers(source: Source):
+    """A prime p, a power N of it, and a basis of Z^m, m ≤ 4 and m ≤ N."""
+    p, N = source.choice(POWERS)
+    return p, N, basis(source, source.integer(1, min(4, N)))
+
+
+@instances
+def windows_modulo_primes(source: Source):
+    """A prime p, a degree k ≤ p, and the largest entry of a window."""
+    return *source.choice(DEGREES), source.integer(2, 3)
+
+
+@identity(
+    "field.functional-modulo-a-prime",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
+    instances=products_and_translations(),
+    mutants={"k + 1 for k": {"more": 1}, "a further point": {"beside": 1}},
+    no_batch="an instance is integers: a batch would hold copies of it",
+    effort=0.5,
+)
+def test_functional_modulo_a_prime(p, k, product, P, form, v, *, more=0, beside=0):
+    r"""Modulo a prime, a normalised integral sees neither products nor translations.
+
+    For a power N of a prime p, $m + k = N$, lattice polytopes P of dimension m and an integer form
+    $\lambda$ let $F(\lambda^k \otimes P) = (N!/k!) \int_P \lambda^k$, which is a whole number. Modulo
+    p, it is 0 for sums of polytopes in complementary sublattices, and $F(\lambda^k \otimes (P + v)) =
+    F(\lambda^k \otimes P)$ for integer v. As an integral it is additive. Checked for $N \in \{2, 4, 8,
+    16, 3, 9, 5\}$ and $2 \le m \le 4$. The controls are $m + k = N + 1$ and a product with a further
+    point.
+    """
+    further = [(7,) * len(v)] * beside
+    of_product, here, there = (
+        int(moment(Q, form, k + more).p) % p for Q in ([*product, *further], P, minkowski(P, [v]))
+    )
+    return eq(of_product, 0, label="products"), eq(here, there, label="translations")
+
+
+@identity(
+    "field.functional-of-wedges",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
+    instances=forms_on_wedges(),
+    mutants={"k for k + 1": {"more": 0}, "the part below Q added": {"below": 1}},
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_functional_of_wedges(Q, h, mu, z, k, *, more=1, below=-1):
+    r"""The integral over a wedge is one over its base, of a power more.
+
+    With $F(\lambda^k \otimes P) = ((m + k)!/k!) \int_P \lambda^k$, $\dim P = m$, and for
+    $\lambda = (\mu, z)$: z times F of $\lambda^k$ and the wedge between Q and the graph of h is
+    $F((\mu + z h)^{k+1} \otimes Q) - F(\mu^{k+1} \otimes Q)$, which is $F(z \kappa_{k+1})$ in dimension
+    $m - 1$. So the functional of twist k in dimension m is that of twist k + 1 in dimension m − 1.
+    Exactly, for integer polytopes Q of dimension at most 3 and $k \le 5$.
+    """
+    up, down = wedge(Q, h)
+    whole = moment(up, (*mu, z), k) + below * moment(down, (*mu, z), k)
+    top = [a + z * b for a, b in zip(mu, h, strict=True)]
+    base = moment(Q, top, k + more) - moment(Q, mu, k + more)
+    return eq(*side_by_side({0: z * whole}, {0: base}), terms=0)
+
+
+@identity(
+    "field.functional-of-fans",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
+    instances=bases_and_powers(),
+    mutants={
+        "zero at k = N − p + 1, too": {"last": 1},
+        "not zero at k = N − p": {"last": -1},
+        "without the factor m": {"factor": 0},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_functional_of_fans(p, N, e, *, last=0, factor=1):
+    r"""The integral of the fans is divisible by p up to the degree N − p, and not beyond.
+
+    For a basis e of $\mathbb Z^m$, $\theta_k(e) = \sum_i x_i^k \otimes \{0 \le x_j \le x_i \le 1\}$ and
+    $m + k = N$, a power of a prime p: $F(\theta_k) = m (N - 1)!/k!$, with F of
+    field.functional-modulo-a-prime, and it is divisible by p if and only if $k \le N - p$. So where p
+    is no denominator, F shows that fans of these degrees do not span. By triangulations, for
+    $N \in \{2, 4, 8, 16, 3, 9, 5\}$ and $m \le 4$.
+    """
+    m = len(e)
+    k = N - m
+    value = sum(int(moment(P, form, k).p) for form, P in fan(e))
+    return (
+        eq(value, m**factor * factorial(N - 1) // factorial(k), label="the value"),
+        eq(int(value % p == 0), int(k <= N - p + last), label="divisible"),
+    )
+
+
+def over_the_lattice(fan):
+    """The class of a fan of the plane in lengths of edges over the lattice and symmetric tensors."""
+    return {
+        (monomial, h): c / (h.q * comb(len(monomial), sum(monomial)))
+        for (monomial, ((h,),)), c in fan.items()
+    }
+
+
+@cache
+def rank_modulo(p: int, k: int, size: int, integral: bool) -> int:
+    """Of θ_k, over the bases of a window with determinants prime to p, or ±1 if `integral`."""
+    chosen = []
+    for e, f in bases_of_the_plane(size):
+        determinant = e[0] * f[1] - e[1] * f[0]
+        if determinant in (1, -1) or (determinant % p and not integral):
+            chosen.append(over_the_lattice(fan_class([e, f], k)))
+    return rank(chosen, p)
+
+
+@identity(
+    "field.fans-modulo-primes",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
+    instances=windows_modulo_primes(),
+    mutants={
+        "modulo 2 as modulo other primes": {"missing": 0},
+        "determinants ±1 alone": {"integral": True},
+    },
+    no_batch="an instance is three integers: a batch would hold copies of it",
+)
+def test_fans_modulo_primes(p, k, size, *, missing=1, integral=False):
+    r"""Fans of degree 2 in the plane do not span modulo 2, and do modulo 3, 5 and 7.
+
+    Let e and f be integer vectors whose determinant is prime to p, and let these, and $e + f$, have the
+    directions of integer vectors with entries up to 2, or up to 3: there are 8 such lines, or 16. The
+    $\theta_k(e, f)$ modulo p, as symmetric tensors of degree k times lengths over the lattice, have the
+    rank $(k + 1)(\text{lines} - 2)$, which is all, for $p = 3, 5, 7$ and $k = 2, 3$; and for $p = 2$,
+    $k = 2$ the rank $2(\text{lines} - 2)$ of $3(\text{lines} - 2)$. The ranks are those modulo p.
+    """
+    degrees = k + 1 - (missing if p == 2 else 0)
+    return eq(rank_modulo(p, k, size, integral), degrees * (len(lines(2, size)) - 2))
