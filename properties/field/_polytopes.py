@@ -1,11 +1,13 @@
 """What the claims on two hidden layers share: integer polytopes, bases, and classes side by side."""
 
 from collections.abc import Sequence
+from functools import cache
+from itertools import combinations
 from itertools import product as words
 from math import gcd, lcm
 
 import torch
-from flint import fmpq, fmpq_mat, nmod_mat
+from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
 from rankcheck.instances.source import Source
 from rankcheck.polytopes.flags import Class
@@ -65,19 +67,22 @@ def lines(m: int, size: int) -> list[Vector]:
     return [v for v in vectors if gcd(*v) == 1 and v > (0,) * m]
 
 
-def bases_of_the_plane(size: int) -> list[list[Vector]]:
-    """All e_1, e_2 of integers from −size to size, with e_1 + e_2 in one of `lines(2, size)`.
+@cache
+def bases(m: int, size: int) -> list[tuple[Vector, ...]]:
+    """The bases of Q^m of integers from −size to size with all sums of e_i in `lines(m, size)`.
 
-    One of (e_1, e_2), (−e_1, −e_2), (e_2, e_1) and (−e_2, −e_1).
+    One of all orders, and of e and −e.
     """
-    vectors = [v for v in words(range(-size, size + 1), repeat=2) if any(v)]
-    bases = []
-    for e, f in words(vectors, repeat=2):
-        total = [a + b for a, b in zip(e, f, strict=True)]
-        small = max(map(abs, total)) <= size * gcd(*total)
-        if (0, 0) < e < max(f, (-f[0], -f[1])) and e[0] * f[1] != e[1] * f[0] and small:
-            bases.append([e, f])
-    return bases
+    vectors = [v for v in words(range(-size, size + 1), repeat=m) if any(v)]
+    found = []
+    for e in combinations(vectors, m):
+        sums = [(0,) * m]
+        for v in e:
+            sums += minkowski(sums, [v])
+        small = all(max(map(abs, v)) <= size * gcd(*v) and any(v) for v in sums[1:])
+        if small and sums[-1] > sums[0] and fmpz_mat([[*v] for v in e]).det():
+            found.append(e)
+    return found
 
 
 def rank(classes: Sequence[Class], p: int | None = None) -> int:

@@ -11,17 +11,11 @@ from ._polytopes import basis, hyperplane, polytope, product, side_by_side, vect
 
 
 @instances
-def cut_polytopes(source: Source):
-    """A polytope, a hyperplane that meets it, and a translation."""
+def polytopes_and_products(source: Source):
+    """A polytope, a hyperplane that meets it, a translation, and a product, in dimension m ≤ 4."""
     m = source.integer(1, 4, weights=(1, 3, 3, 1))
     P = polytope(source, m)
-    return P, *hyperplane(source, P), vector(source, m)
-
-
-@instances
-def products(source: Source):
-    """A sum of polytopes in complementary subspaces, in dimension 2 to 4."""
-    return (product(source, source.integer(2, 4, weights=(3, 3, 1))),)
+    return P, *hyperplane(source, P), vector(source, m), product(source, m) if m > 1 else []
 
 
 @instances
@@ -41,51 +35,43 @@ def forms_over_polytopes(source: Source):
 
 
 @identity(
-    "field.class-of-parts",
+    "field.class-of-polytopes",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 2"),
-    instances=cut_polytopes(),
+    instances=polytopes_and_products(),
     mutants={
         "one part": {"parts": (1, 0)},
         "the difference of the parts": {"parts": (1, -1)},
-        "the polytope moved and made larger": {"size": 2},
+        "moved and made larger": {"size": 2},
+        "a further point beside the product": {"more": 1},
     },
     no_batch="an instance is integers: a batch would hold copies of it",
 )
-def test_class_of_parts(P, form, height, v, *, parts=(1, 1), size=1):
-    r"""The flags of faces of a polytope are additive on cuts and do not change in translations.
+def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1, more=0):
+    r"""The flags of faces are additive on cuts, invariant under translations, and zero on products.
 
     For a facet F with the outer form f, $f_m \ne 0$, let $h_F = -(f_1, \dots, f_{m-1})/f_m$ and
-    $\pi F$ its projection along the last coordinate. Then
+    $\pi F$ its projection along the last coordinate. Let
     $\Phi(P) = \sum_F \operatorname{sign}(f_m) [h_F] \otimes \Phi(\pi F)$, down to the lengths of
-    segments, is $\Phi(P_1) + \Phi(P_2)$ if a hyperplane cuts P into $P_1$ and $P_2$; and $\Phi(P + v) =
-    \Phi(P)$. Exactly, for integer polytopes of dimension 1 to 4 with at most seven vertices; some
-    hyperplanes pass through vertices or hold a facet, and some polytopes are flat.
+    segments. Then $\Phi(P) = \Phi(P_1) + \Phi(P_2)$ if a hyperplane cuts P into $P_1$ and $P_2$;
+    $\Phi(P + v) = \Phi(P)$; and $\Phi(P + Q) = 0$ if P and Q lie in complementary subspaces of
+    dimensions at least one. Exactly, for integer polytopes with at most seven vertices, and products
+    in subspaces that bases of $\mathbb Z^m$ span, $m \le 4$; some hyperplanes pass through vertices
+    or hold a facet, and some polytopes are flat.
     """
-    pieces = [flag_class(part) for part in cut(P, form, height)]
-    moved = [tuple(size * c + d for c, d in zip(p, v, strict=True)) for p in P]
-    whole = flag_class(P)
-    left, right = side_by_side(whole, combined(*zip(parts, pieces, strict=True)))
-    here, there = side_by_side(whole, flag_class(moved))
-    return eq(left, right, terms=0, label="cuts"), eq(here, there, terms=0, label="translations")
+    whole, pieces = flag_class(P), [flag_class(part) for part in cut(P, form, height)]
+    cuts = side_by_side(whole, combined(*zip(parts, pieces, strict=True)))
+    moved = minkowski([tuple(size * c for c in p) for p in P], [v])
+    translations = side_by_side(whole, flag_class(moved))
+    return (
+        eq(*cuts, terms=0, label="cuts"),
+        eq(*translations, terms=0, label="translations"),
+        eq(len(flag_class([*product, *beside(v)[:more]])), 0, label="products"),
+    )
 
 
-@identity(
-    "field.class-of-products",
-    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 2"),
-    instances=products(),
-    mutants={"a further point": {"more": 1}},
-    no_batch="an instance is integers: a batch would hold copies of it",
-)
-def test_class_of_products(P, *, more=0):
-    r"""The flags of faces of a product cancel.
-
-    With $\Phi$ of field.class-of-parts, $\Phi(P + Q) = 0$ if P and Q lie in complementary subspaces of
-    dimensions at least one. Exactly, for integer polytopes in subspaces that bases of $\mathbb Z^m$ span,
-    $m \le 4$. The control is the hull of the product and a further point.
-    """
-    further = [tuple(7 + i * i for i in range(len(P[0])))] * more
-    vector = flag_class([*P, *further])
-    return eq(sum(c != 0 for c in vector.values()), 0)
+def beside(v):
+    """A point far from the others."""
+    return [tuple(7 + i * i for i in range(len(v)))]
 
 
 def wedge_class(g, h, Q, below=-1):
@@ -114,7 +100,7 @@ def test_wedge_formula(P, g, *, lower=-1, sign=1):
     e 0$, $h_F = -(f_1, \dots, f_{m-1})/f_m$ and the projections $\pi F$ along the last
         coordinate.
 
-        Both sides are compared in the coordinates of field.class-of-parts, after a matrix of determinant 1
+        Both sides are compared in the coordinates of field.class-of-polytopes, after a matrix of determinant 1
         that moves the last coordinate to another place among the flags. Exactly, for integer polytopes of
         dimension 2 to 4.
     """
@@ -147,14 +133,14 @@ def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear
     For $R(0, h; Q)$ of field.wedge-formula: it is the sum of $R(0, h; Q_i)$ if a hyperplane cuts Q
     into $Q_1$ and $Q_2$; $R(0, h; Q + v) = R(0, h; Q)$; $R(0, h; P + Q) = 0$ if P and Q lie in
     complementary subspaces; and $R(0, k; Q) - R(0, h; Q)$ is the image of $R(0, k - h; Q)$ under
-    $(q, s) \mapsto (q, s + h(q))$. Exactly, in the coordinates of field.class-of-parts after a matrix
+    $(q, s) \mapsto (q, s + h(q))$. Exactly, in the coordinates of field.class-of-polytopes after a matrix
     of determinant 1, for integer polytopes Q of dimension 1 to 3.
     """
 
     def R(h, Q, g=g):
         return wedge_class(g, h, Q, below)
 
-    whole, further = R(h, Q), [tuple(7 + i * i for i in range(len(v)))] * more
+    whole = R(h, Q)
     parts = side_by_side(whole, combined(*((1, R(h, part)) for part in cut(Q, form, height))))
     moved = side_by_side(whole, R(h, minkowski(Q, [v])))
     # The matrix of g after the shear: e_i goes to e_i + h_i w.
@@ -167,5 +153,5 @@ def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear
         eq(*parts, terms=0, label="cuts"),
         eq(*moved, terms=0, label="translations"),
         eq(*sheared, terms=0, label="shears"),
-        eq(sum(c != 0 for c in R(h, [*product, *further]).values()), 0, label="products"),
+        eq(len(R(h, [*product, *beside(v)[:more]])), 0, label="products"),
     )

@@ -9,7 +9,7 @@ from rankcheck.polytopes.flags import fan_class
 from rankcheck.polytopes.polytope import fan, minkowski, moment, wedge
 
 from ._polytopes import (
-    bases_of_the_plane,
+    bases,
     basis,
     lines,
     polytope,
@@ -26,12 +26,12 @@ DEGREES = ((3, 2), (5, 2), (7, 2), (2, 2), (3, 3), (5, 3), (7, 3))
 
 
 @instances
-def products_and_translations(source: Source):
-    """p, k with m + k a power of p, a product and a polytope of dimension m ≤ 4, a form, a vector."""
+def lattice_polytopes(source: Source):
+    """p, N, a product and a polytope of dimension m ≤ 4, N, a form, a vector and a basis there."""
     p, N = source.choice(POWERS)
-    m = source.integer(2, min(4, N), weights=(3, 3, 1)[: min(4, N) - 1])
-    P, PQ = polytope(source, m, 1), product(source, m)
-    return p, N - m, PQ, P, vector(source, m, 3), vector(source, m)
+    m = source.integer(1, min(4, N), weights=(1, 3, 3, 1)[: min(4, N)])
+    P, PQ = polytope(source, m, 1), product(source, m) if m > 1 else []
+    return p, N, PQ, P, vector(source, m, 3), vector(source, m), basis(source, m)
 
 
 @instances
@@ -43,13 +43,6 @@ def forms_on_wedges(source: Source):
 
 
 @instances
-def bases_and_powers(source: Source):
-    """A prime p, a power N of it, and a basis of Z^m, m ≤ 4 and m ≤ N."""
-    p, N = source.choice(POWERS)
-    return p, N, basis(source, source.integer(1, min(4, N)))
-
-
-@instances
 def windows_modulo_primes(source: Source):
     """A prime p, a degree k ≤ p, and the largest entry of a window."""
     return *source.choice(DEGREES), source.integer(2, 3)
@@ -58,26 +51,42 @@ def windows_modulo_primes(source: Source):
 @identity(
     "field.functional-modulo-a-prime",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
-    instances=products_and_translations(),
-    mutants={"k + 1 for k": {"more": 1}, "a further point": {"beside": 1}},
+    instances=lattice_polytopes(),
+    mutants={
+        "m + k = N + 1": {"more": 1},
+        "a further point beside the product": {"beside": 1},
+        "zero at k = N − p + 1, too": {"last": 1},
+        "not zero at k = N − p": {"last": -1},
+        "without the factor m": {"factor": 0},
+    },
     no_batch="an instance is integers: a batch would hold copies of it",
-    effort=0.5,
 )
-def test_functional_modulo_a_prime(p, k, product, P, form, v, *, more=0, beside=0):
-    r"""Modulo a prime, a normalised integral sees neither products nor translations.
+def test_functional_modulo_a_prime(
+    p, N, product, P, form, v, e, *, more=0, beside=0, last=0, factor=1
+):
+    r"""Modulo a prime, a normalised integral does not see products, translations and many fans.
 
     For a power N of a prime p, $m + k = N$, lattice polytopes P of dimension m and an integer form
-    $\lambda$ let $F(\lambda^k \otimes P) = (N!/k!) \int_P \lambda^k$, which is a whole number. Modulo
-    p, it is 0 for sums of polytopes in complementary sublattices, and $F(\lambda^k \otimes (P + v)) =
-    F(\lambda^k \otimes P)$ for integer v. As an integral it is additive. Checked for $N \in \{2, 4, 8,
-    16, 3, 9, 5\}$ and $2 \le m \le 4$. The controls are $m + k = N + 1$ and a product with a further
-    point.
+    $\lambda$ let $F(\lambda^k \otimes P) = (N!/k!) \int_P \lambda^k$, which is a whole number, and
+    additive. Modulo p it is 0 for sums of polytopes in complementary sublattices, and
+    $F(\lambda^k \otimes (P + v)) = F(\lambda^k \otimes P)$ for integer v. For a basis of
+    $\mathbb Z^m$, F of $\theta_k = \sum_i x_i^k \otimes \{0 \le x_j \le x_i \le 1\}$ is
+    $m (N - 1)!/k!$; this is divisible by p if and only if $k \le N - p$. So where p is no denominator,
+    fans of these degrees do not span: F vanishes on them, and not on a simplex with $\lambda = 1$ at
+    one vertex and 0 at the others. By triangulations, for $N \in \{2, 4, 8, 16, 3, 9, 5\}$, $m \le 4$.
     """
-    further = [(7,) * len(v)] * beside
+    m, further = len(v), [(7,) * len(v)] * beside
+    k = N - m
     of_product, here, there = (
         int(moment(Q, form, k + more).p) % p for Q in ([*product, *further], P, minkowski(P, [v]))
     )
-    return eq(of_product, 0, label="products"), eq(here, there, label="translations")
+    of_fan = sum(int(moment(Q, x, k).p) for x, Q in fan(e))
+    return (
+        eq(of_product, 0, label="products"),
+        eq(here, there, label="translations"),
+        eq(of_fan, m**factor * factorial(N - 1) // factorial(k), label="a fan"),
+        eq(int(of_fan % p == 0), int(k <= N - p + last), label="divisible"),
+    )
 
 
 @identity(
@@ -103,35 +112,6 @@ def test_functional_of_wedges(Q, h, mu, z, k, *, more=1, below=-1):
     return eq(*side_by_side({0: z * whole}, {0: base}), terms=0)
 
 
-@identity(
-    "field.functional-of-fans",
-    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
-    instances=bases_and_powers(),
-    mutants={
-        "zero at k = N − p + 1, too": {"last": 1},
-        "not zero at k = N − p": {"last": -1},
-        "without the factor m": {"factor": 0},
-    },
-    no_batch="an instance is integers: a batch would hold copies of it",
-)
-def test_functional_of_fans(p, N, e, *, last=0, factor=1):
-    r"""The integral of the fans is divisible by p up to the degree N − p, and not beyond.
-
-    For a basis e of $\mathbb Z^m$, $\theta_k(e) = \sum_i x_i^k \otimes \{0 \le x_j \le x_i \le 1\}$ and
-    $m + k = N$, a power of a prime p: $F(\theta_k) = m (N - 1)!/k!$, with F of
-    field.functional-modulo-a-prime, and it is divisible by p if and only if $k \le N - p$. So where p
-    is no denominator, F shows that fans of these degrees do not span. By triangulations, for
-    $N \in \{2, 4, 8, 16, 3, 9, 5\}$ and $m \le 4$.
-    """
-    m = len(e)
-    k = N - m
-    value = sum(int(moment(P, form, k).p) for form, P in fan(e))
-    return (
-        eq(value, m**factor * factorial(N - 1) // factorial(k), label="the value"),
-        eq(int(value % p == 0), int(k <= N - p + last), label="divisible"),
-    )
-
-
 def over_the_lattice(fan):
     """The class of a fan of the plane in lengths of edges over the lattice and symmetric tensors."""
     return {
@@ -144,7 +124,7 @@ def over_the_lattice(fan):
 def rank_modulo(p: int, k: int, size: int, integral: bool) -> int:
     """Of θ_k, over the bases of a window with determinants prime to p, or ±1 if `integral`."""
     chosen = []
-    for e, f in bases_of_the_plane(size):
+    for e, f in bases(2, size):
         determinant = e[0] * f[1] - e[1] * f[0]
         if determinant in (1, -1) or (determinant % p and not integral):
             chosen.append(over_the_lattice(fan_class([e, f], k)))

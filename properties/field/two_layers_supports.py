@@ -14,20 +14,15 @@ from ._polytopes import basis, hyperplane, polytope, side_by_side, vector, withi
 
 
 @instances
-def cut_polytopes(source: Source):
-    """A polytope, a hyperplane that meets it, through a vertex now and then, and five points."""
-    m = source.integer(1, 4)
-    P = polytope(source, m)
-    return P, *hyperplane(source, P), [vector(source, m, 3) for _ in range(5)]
+def cuts_and_sums(source: Source):
+    """P and a hyperplane that meets it; polytopes in the spans of e_1, …, e_r and the rest; points.
 
-
-@instances
-def sums_of_polytopes(source: Source):
-    """P and Q in coordinates for the first and the other vectors of a basis, and five points."""
+    Some hyperplanes pass through a vertex, or hold the whole polytope.
+    """
     m = source.integer(2, 4)
-    first, e = source.integer(1, m - 1), basis(source, m)
-    P, Q = polytope(source, first), polytope(source, m - first)
-    return P, Q, e, [vector(source, m, 3) for _ in range(5)]
+    first, e, P = source.integer(1, m - 1), basis(source, m), polytope(source, m)
+    summands = polytope(source, first), polytope(source, m - first)
+    return P, *hyperplane(source, P), *summands, e, [vector(source, m, 3) for _ in range(5)]
 
 
 @instances
@@ -38,57 +33,37 @@ def pyramids_at_points(source: Source):
 
 
 @identity(
-    "field.support-functions-of-parts",
+    "field.support-functions",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Prop. 1"),
-    instances=cut_polytopes(),
+    instances=cuts_and_sums(),
     mutants={
         "the common part left out": {"common": 0},
         "the common part twice": {"common": 2},
+        "the hull of both": {"summed": lambda P, Q: [*P, *Q]},
     },
     no_batch="an instance is integers: a batch would hold copies of it",
 )
-def test_support_functions_of_parts(P, form, height, points, *, common=1):
-    r"""Support functions are additive where a hyperplane cuts a polytope.
+def test_support_functions(P, form, height, Q, R, e, points, *, common=1, summed=minkowski):
+    r"""Support functions are additive on cuts, and of products sums of functions of fewer forms.
 
-    With $h_P(x) = \max_{p \in P} p \cdot x$ and a hyperplane that cuts P into $P_1$ and $P_2$:
-    $h_P + h_{P_1 \cap P_2} = h_{P_1} + h_{P_2}$. Checked exactly at integer points, for integer
-    polytopes of dimension at most 4 and hyperplanes that meet them; some pass through a vertex, or hold
-    the whole polytope.
+    Let $h_P(x) = \max_{p \in P} p \cdot x$. If a hyperplane cuts P into $P_1$ and $P_2$, then
+    $h_P + h_{P_1 \cap P_2} = h_{P_1} + h_{P_2}$. If Q lies in the span of $e_1, \dots, e_r$ and R in
+    that of $e_{r+1}, \dots, e_m$, for a basis e, then $h_{Q+R}(x) = h_Q(e_1 \cdot x, \dots, e_r \cdot
+    x) + h_R(e_{r+1} \cdot x, \dots, e_m \cdot x)$, with Q and R in coordinates for the basis on the
+    right. Checked exactly at integer points, for integer polytopes, $2 \le m \le 4$.
     """
     below, above = cut(P, form, height)
     both = [p for p in below if p in above]
     whole = {x: support(P, x) + common * support(both, x) for x in points}
     parts = {x: support(below, x) + support(above, x) for x in points}
-    left, right = side_by_side(whole, parts)
-    return eq(left, right, terms=0)
-
-
-@identity(
-    "field.support-functions-of-products",
-    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Prop. 1"),
-    instances=sums_of_polytopes(),
-    mutants={
-        "the hull of both": {"summed": lambda P, Q: [*P, *Q]},
-        "P alone": {"summed": lambda P, Q: P},
-    },
-    no_batch="an instance is integers: a batch would hold copies of it",
-)
-def test_support_functions_of_products(P, Q, e, points, *, summed=minkowski):
-    r"""The support function of a product is a sum of functions of fewer linear forms.
-
-    Let $e_1, \dots, e_m$ be a basis, P a polytope in the span of the first r of them and Q one in that
-    of the others. Then $h_{P+Q}(x)$ is $h_P(e_1 \cdot x, \dots, e_r \cdot x) + h_Q(e_{r+1} \cdot x,
-    \dots, e_m \cdot x)$, with P and Q in coordinates for the basis. Checked exactly at integer points,
-    $m \le 4$.
-    """
-    first = len(P[0])
-    whole = summed(within(e[:first], P), within(e[first:], Q))
-    forms = {x: [dot(v, x) for v in e] for x in points}
-    left, right = side_by_side(
-        {x: support(whole, x) for x in points},
-        {x: support(P, y[:first]) + support(Q, y[first:]) for x, y in forms.items()},
+    r, forms = len(Q[0]), {x: [dot(v, x) for v in e] for x in points}
+    total = summed(within(e[:r], Q), within(e[r:], R))
+    sums = {x: support(total, x) for x in points}
+    fewer = {x: support(Q, y[:r]) + support(R, y[r:]) for x, y in forms.items()}
+    return (
+        eq(*side_by_side(whole, parts), terms=0, label="cuts"),
+        eq(*side_by_side(sums, fewer), terms=0, label="products"),
     )
-    return eq(left, right, terms=0)
 
 
 def two_layers(rows, minus=1):
