@@ -61,15 +61,13 @@ def side_by_side(*classes: Class) -> list[torch.Tensor]:
     return [torch.tensor([int((c * whole).p) for c in [*row, fmpq(0)]]) for row in values]
 
 
-def lines(m: int, size: int) -> list[Vector]:
-    """A vector of coprime integers from −size to size in each line of Q^m that has one."""
-    vectors = words(range(-size, size + 1), repeat=m)
-    return [v for v in vectors if gcd(*v) == 1 and v > (0,) * m]
+#: The dimension that the pyramids of a window span, by m and size: in the plane its lines less two.
+DIMENSIONS = {(2, 1): 4 - 2, (2, 2): 8 - 2, (2, 3): 16 - 2, (3, 1): 12}
 
 
 @cache
 def bases(m: int, size: int) -> list[tuple[Vector, ...]]:
-    """The bases of Q^m of integers from −size to size with all sums of e_i in `lines(m, size)`.
+    """The bases of integers from −size to size of which all sums are parallel to such a vector.
 
     One of all orders, and of e and −e.
     """

@@ -93,16 +93,12 @@ def wedge_class(g, h, Q, below=-1):
 def test_wedge_formula(P, g, *, lower=-1, sign=1):
     r"""A polytope is the sum of wedges over its upper facets minus that over its lower facets.
 
-        For forms h and polytopes Q of dimension m − 1 let $R(0, h; Q)$ be the class of
-        $\{(q, s) : 0 \le s \le h(q)\}$ minus that of $\{(q, s) : h(q) \le s \le 0\}$, $q \in Q$. Then
-        $[P] = \sum_F \operatorname{sign}(f_m) R(0, h_F; \pi F)$ over the facets of P, with their outer
-        forms f, $f_m
-    e 0$, $h_F = -(f_1, \dots, f_{m-1})/f_m$ and the projections $\pi F$ along the last
-        coordinate.
-
-        Both sides are compared in the coordinates of field.class-of-polytopes, after a matrix of determinant 1
-        that moves the last coordinate to another place among the flags. Exactly, for integer polytopes of
-        dimension 2 to 4.
+    For forms h and polytopes Q of dimension m − 1 let $R(0, h; Q)$ be the class of
+    $\{(q, s) : 0 \le s \le h(q)\}$ minus that of $\{(q, s) : h(q) \le s \le 0\}$, $q \in Q$. Then
+    $[P] = \sum_F \operatorname{sign}(f_m) R(0, h_F; \pi F)$ over the facets of P, with their outer
+    forms f, $f_m \ne 0$, $h_F = -(f_1, \dots, f_{m-1})/f_m$ and the projections $\pi F$ along the last
+    coordinate. Both sides are compared in the coordinates of field.class-of-polytopes, after a matrix
+    of determinant 1 that moves this coordinate. Exactly, for integer polytopes of dimension 2 to 4.
     """
     terms = []
     for form, F in facets(P):
@@ -133,8 +129,8 @@ def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear
     For $R(0, h; Q)$ of field.wedge-formula: it is the sum of $R(0, h; Q_i)$ if a hyperplane cuts Q
     into $Q_1$ and $Q_2$; $R(0, h; Q + v) = R(0, h; Q)$; $R(0, h; P + Q) = 0$ if P and Q lie in
     complementary subspaces; and $R(0, k; Q) - R(0, h; Q)$ is the image of $R(0, k - h; Q)$ under
-    $(q, s) \mapsto (q, s + h(q))$. Exactly, in the coordinates of field.class-of-polytopes after a matrix
-    of determinant 1, for integer polytopes Q of dimension 1 to 3.
+    $(q, s) \mapsto (q, s + h(q))$. Exactly, in the coordinates of field.class-of-polytopes after a
+    matrix of determinant 1, for integer polytopes Q of dimension 1 to 3.
     """
 
     def R(h, Q, g=g):

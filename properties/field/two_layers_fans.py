@@ -1,7 +1,7 @@
 """Own results: fans of pyramids in a cube, and what fans and pyramids span in windows."""
 
 from functools import cache
-from itertools import accumulate, permutations
+from itertools import permutations
 from math import comb
 
 from rankcheck import eq, identity, paper
@@ -9,13 +9,12 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.polytopes.flags import combined, fan_class, flag_class, power, twisted
 from rankcheck.polytopes.polytope import dot, dual, fan
 
-from ._polytopes import bases, basis, rank, side_by_side
+from ._polytopes import DIMENSIONS, bases, basis, rank, side_by_side, within
 
-#: A dimension, the largest entry of a window, the largest degree of fans there, and of pyramids.
-WINDOWS = ((2, 2, 4, 3), (2, 1, 4, 3), (2, 3, 4, 3), (3, 1, 2, 1))
-#: By how much the fans of some windows fall short in a degree, and the pyramids with λ(w) ≠ 0.
-FANS_SHORT = {(2, 1, 3): 1, (2, 1, 4): 4, (3, 1, 2): 13}
-PYRAMIDS_SHORT = {(2, 1, 3): 2}
+#: A dimension, the largest entry of a window, and the largest degree of fans there.
+WINDOWS = ((2, 2, 4), (2, 1, 4), (2, 3, 4), (3, 1, 2))
+#: By how much the θ_k of some windows fall short, and λ^{k−1} ⊗ b with λ(w) ≠ 0.
+SHORT = {(2, 1, 3): (1, 0), (2, 1, 4): (4, 2), (3, 1, 2): (13, 0)}
 
 
 @instances
@@ -26,18 +25,11 @@ def bases_and_degrees(source: Source):
 
 
 @instances
-def windows_of_fans(source: Source):
-    """A dimension, the largest entry of a window, and a degree k ≥ 1."""
-    m, size, degree, _ = source.choice(WINDOWS)
-    return m, size, source.integer(1, degree)
-
-
-@instances
-def windows_of_pyramids(source: Source):
+def windows(source: Source):
     """A dimension, the largest entry of a window, a degree, and w ≠ 0 with entries 0 and 1."""
-    m, size, _, degree = source.choice(WINDOWS)
-    ones = source.integer(1, m)
-    return m, size, source.integer(0, degree), (0,) * (m - ones) + (1,) * ones
+    m, size, degree = source.choice(WINDOWS)
+    k, ones = source.integer(1, degree), source.integer(1, m)
+    return m, size, k, (0,) * (m - ones) + (1,) * ones
 
 
 @identity(
@@ -60,21 +52,17 @@ def test_cube_of_pyramids(e, k, *, twist=0, place=0):
     [\{1 \ge x_{\sigma(1)} \ge \dots \ge x_{\sigma(m)} \ge 0\}]$ over all orders. In the coordinates of
     field.class-of-polytopes, exactly, for $m \le 4$, $k \le 3$.
     """
-    simplices = []
-    for order in permutations(range(len(e))):
-        corners = accumulate((e[i] for i in order), plus, initial=(0,) * len(e))
-        form = dual(e)[order[place]]
-        simplices.append((1, twisted(power(form, k), flag_class(corners))))
+    m, simplices = len(e), []
+    for order in permutations(range(m)):
+        steps = [(1,) * r + (0,) * (m - r) for r in range(m + 1)]
+        simplex = within([e[i] for i in order], steps)
+        x = dual(e)[order[place]]
+        simplices.append((1, twisted(power(x, k), flag_class(simplex))))
     left, right = side_by_side(fan_class(e, k), combined(*simplices))
     return (
         eq(len(fan_class(e, twist)), 0, label="the pyramids"),
         eq(left, right, terms=0, label="the simplices"),
     )
-
-
-def plus(x, y):
-    """The sum of two vectors."""
-    return tuple(a + b for a, b in zip(x, y, strict=True))
 
 
 @cache
@@ -99,42 +87,34 @@ def rank_of_pyramids(m: int, size: int, a: int, w=None, vanishing=False) -> int:
 
 
 @identity(
-    "field.fans-span-windows",
+    "field.windows-of-fans-and-pyramids",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
-    instances=windows_of_fans(),
-    mutants={"no window is too small": {"short": {}}},
-    no_batch="an instance is three integers: a batch would hold copies of it",
-)
-def test_fans_span_windows(m, size, k, *, short=FANS_SHORT):
-    r"""In windows, the fans of a degree span all polynomials of it times all pyramids.
-
-    A window is all bases e of integers up to a size such that all sums of some $e_i$ have the
-    directions of integer vectors of this size. The dimension of the span of its $\theta_k(e)$ is that
-    of $S^k V^*$ times that of its pyramids: for $m = 2$ this is $(k + 1)(\text{lines} - 2)$ with 8 and
-    16 lines, $1 \le k \le 4$, and with 4 lines, $k \le 2$; for $m = 3$ it is $3 \cdot 12$ with 13
-    lines, $k = 1$. Windows that are too small: with 4 lines the dimension is 7 of 8 for $k = 3$ and 6
-    of 10 for $k = 4$; with 13 lines it is 59 of 72 for $k = 2$. All ranks are over $\mathbb Q$, exact,
-    in the coordinates of field.class-of-polytopes.
-    """
-    whole = comb(m + k - 1, k) * rank_of_pyramids(m, size, 0)
-    return eq(rank_of_fans(m, size, k), whole - short.get((m, size, k), 0))
-
-
-@identity(
-    "field.pyramids-span-windows",
-    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
-    instances=windows_of_pyramids(),
-    mutants={"λ(w) = 0": {"vanishing": True}, "no window is too small": {"short": {}}},
+    instances=windows(),
+    mutants={"no window is too small": {"short": {}}, "λ(w) = 0": {"vanishing": True}},
     no_batch="an instance is integers: a batch would hold copies of it",
 )
-def test_pyramids_span_windows(m, size, a, w, *, vanishing=False, short=PYRAMIDS_SHORT):
-    r"""In windows, the pyramids that are not parallel to a vector span all of them.
+def test_windows_of_fans_and_pyramids(m, size, k, w, *, short=SHORT, vanishing=False):
+    r"""In windows, fans span all, and so do the pyramids that are not parallel to a vector.
 
-    In a window of field.fans-span-windows, $\lambda^a \otimes b$ over the pyramids b of its fans, with
-    their forms $\lambda$ ($\lambda = 1$ on the base, 0 at the apex) and $\lambda(w) \ne 0$, span the
-    dimension of $S^a V^*$ times that of all its pyramids: for $m = 2$ with 8 and 16 lines, $a \le 3$,
-    and with 4 lines, $a \le 2$; for $m = 3$ with 13 lines, $a \le 1$; w has entries 0 and 1. With 4
-    lines it is 6 of 8 for $a = 3$: this window is too small. All ranks are over $\mathbb Q$, exact.
+    A window is all bases e of integers up to a size such that all sums of some $e_i$ have the
+    directions of integer vectors of this size. Let M be the span of the pyramids b of its fans, with
+    their forms $\lambda$ ($\lambda = 1$ on the base, 0 at the apex). Then the $\theta_k(e)$ span
+    $S^k V^* \otimes M$, and the $\lambda^{k-1} \otimes b$ with $\lambda(w) \ne 0$ span
+    $S^{k-1} V^* \otimes M$, for w with entries 0 and 1: for $m = 2$ with 8 and 16 lines, $1 \le k \le
+    4$, and with 4 lines, $k \le 2$, where $\dim M = \text{lines} - 2$; for $m = 3$ with 13 lines,
+    $k = 1$, where $\dim M = 12$. Windows that are too small: with 4 lines the fans span 7 of 8
+    dimensions for $k = 3$ and 6 of 10 for $k = 4$, and the pyramids 6 of 8 for $k = 4$; with 13 lines
+    the fans span 59 of 72 for $k = 2$. All ranks are over $\mathbb Q$, exact, in the coordinates of
+    field.class-of-polytopes.
     """
-    whole = comb(m + a - 1, a) * rank_of_pyramids(m, size, 0)
-    return eq(rank_of_pyramids(m, size, a, w, vanishing), whole - short.get((m, size, a), 0))
+    fans, slanted = short.get((m, size, k), (0, 0))
+    dimension = DIMENSIONS[m, size]
+    return (
+        eq(rank_of_pyramids(m, size, 0), dimension, label="the pyramids"),
+        eq(rank_of_fans(m, size, k), comb(m + k - 1, k) * dimension - fans, label="the fans"),
+        eq(
+            rank_of_pyramids(m, size, k - 1, w, vanishing),
+            comb(m + k - 2, k - 1) * dimension - slanted,
+            label="λ(w) ≠ 0",
+        ),
+    )

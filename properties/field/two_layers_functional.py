@@ -8,16 +8,7 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.polytopes.flags import fan_class
 from rankcheck.polytopes.polytope import fan, minkowski, moment, wedge
 
-from ._polytopes import (
-    bases,
-    basis,
-    lines,
-    polytope,
-    product,
-    rank,
-    side_by_side,
-    vector,
-)
+from ._polytopes import DIMENSIONS, bases, basis, polytope, product, rank, side_by_side, vector
 
 #: Primes p and powers N of them.
 POWERS = ((2, 2), (3, 3), (2, 4), (5, 5), (2, 8), (3, 9), (2, 16))
@@ -144,11 +135,11 @@ def rank_modulo(p: int, k: int, size: int, integral: bool) -> int:
 def test_fans_modulo_primes(p, k, size, *, missing=1, integral=False):
     r"""Fans of degree 2 in the plane do not span modulo 2, and do modulo 3, 5 and 7.
 
-    Let e and f be integer vectors whose determinant is prime to p, and let these, and $e + f$, have the
-    directions of integer vectors with entries up to 2, or up to 3: there are 8 such lines, or 16. The
+    Let e and f be integer vectors with entries up to 2, or up to 3, whose determinant is prime to p, and
+    let $e + f$ be parallel to such a vector: these have 8 directions, or 16. The
     $\theta_k(e, f)$ modulo p, as symmetric tensors of degree k times lengths over the lattice, have the
     rank $(k + 1)(\text{lines} - 2)$, which is all, for $p = 3, 5, 7$ and $k = 2, 3$; and for $p = 2$,
     $k = 2$ the rank $2(\text{lines} - 2)$ of $3(\text{lines} - 2)$. The ranks are those modulo p.
     """
     degrees = k + 1 - (missing if p == 2 else 0)
-    return eq(rank_modulo(p, k, size, integral), degrees * (len(lines(2, size)) - 2))
+    return eq(rank_modulo(p, k, size, integral), degrees * DIMENSIONS[2, size])
