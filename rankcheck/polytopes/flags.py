@@ -12,7 +12,7 @@ lengths it gives the coordinates of a class, one for each sequence of h.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from flint import fmpq
@@ -20,10 +20,10 @@ from flint import fmpq
 from rankcheck.polytopes.polytope import Facet, Number, Points, Vector, facets, facets_within, fan
 
 #: Coordinates that are not zero.
-Class: TypeAlias = dict[Hashable, Number]
+Class: TypeAlias = dict[Any, Number]
 
 
-def combined(*terms: tuple[Number, Mapping[Any, Number]]) -> Class:
+def combined(*terms: tuple[Number, Class]) -> Class:
     """The combination of classes, or of polynomials, with these coefficients."""
     total: Class = {}
     for coefficient, vector in terms:
@@ -64,9 +64,6 @@ def power(form: Sequence[Number], k: int) -> Class:
     """The k-th power of a form, as a polynomial: the coefficient of each monomial.
 
     A monomial is the sorted tuple of the k indices of its variables.
-
-    >>> power((1, -3), 2)
-    {(0, 0): 1, (0, 1): -6, (1, 1): 9}
     """
     result: Class = {(): 1}
     for _ in range(k):
@@ -79,7 +76,7 @@ def power(form: Sequence[Number], k: int) -> Class:
     return result
 
 
-def twisted(polynomial: Mapping[Any, Number], vector: Mapping[Any, Number]) -> Class:
+def twisted(polynomial: Class, vector: Class) -> Class:
     """The tensor product of a polynomial and a class."""
     return {(a, b): x * y for a, x in polynomial.items() for b, y in vector.items()}
 
