@@ -33,10 +33,10 @@ def basis(source: Source, m: int) -> list[Vector]:
     return image(below, zip(*above, strict=True))
 
 
-def product(source: Source, m: int) -> list[Vector]:
+def product(source: Source, m: int, more: int = 1) -> list[Vector]:
     """P + Q with P and Q in complementary subspaces of dimensions at least one."""
     first, e = source.integer(1, m - 1), basis(source, m)
-    P, Q = polytope(source, first, 1), polytope(source, m - first, 1)
+    P, Q = polytope(source, first, more), polytope(source, m - first, more)
     return minkowski(within(e[:first], P), within(e[first:], Q))
 
 

@@ -30,7 +30,7 @@ def forms_over_polytopes(source: Source):
     """A polytope of dimension n ≤ 3 that is cut, a product, a translation, two forms; a matrix."""
     n = source.integer(1, 3, weights=(1, 3, 1))
     Q, v, h, k = (polytope(source, n), *(vector(source, n) for _ in range(3)))
-    PQ = product(source, n) if n > 1 else []
+    PQ = product(source, n, 0) if n > 1 else []
     return Q, *hyperplane(source, Q), PQ, v, h, k, basis(source, n + 1)
 
 
