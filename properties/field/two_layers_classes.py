@@ -121,7 +121,7 @@ def test_wedge_formula(P, g, *, lower=-1, sign=1):
         "the shear left out": {"shear": 0},
     },
     no_batch="an instance is integers: a batch would hold copies of it",
-    effort=0.5,
+    effort=0.4,
 )
 def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear=1):
     r"""Wedges are additive, do not change in translations, and are zero over products.
