@@ -23,7 +23,7 @@ FLOORS = (
     ("balls",),
     ("algebra", "linalg"),
     ("scalars",),
-    ("networks", "separation", "data"),
+    ("networks", "separation", "data", "polytopes"),
     ("regions", "witnesses"),
     ("costs",),
     ("instances",),

@@ -1,0 +1,153 @@
+"""Own results: the class of a polytope modulo cuts, translations and products, and wedges."""
+
+from flint import fmpq
+
+from rankcheck import eq, identity, paper
+from rankcheck.instances.source import Source, instances
+from rankcheck.polytopes.flags import combined, flag_class
+from rankcheck.polytopes.polytope import cut, facets, image, minkowski, wedge
+
+from ._polytopes import basis, hyperplane, polytope, product, side_by_side, vector
+
+
+@instances
+def polytopes_and_products(source: Source):
+    """A polytope, a hyperplane that meets it, a translation, and a product, in dimension m ≤ 4."""
+    m = source.integer(1, 4, weights=(1, 3, 3, 1))
+    P = polytope(source, m)
+    return P, *hyperplane(source, P), vector(source, m), product(source, m) if m > 1 else []
+
+
+@instances
+def polytopes_in_a_basis(source: Source):
+    """A polytope of dimension 2 to 4, and a matrix of determinant 1."""
+    m = source.integer(2, 4, weights=(3, 3, 1))
+    return polytope(source, m), basis(source, m)
+
+
+@instances
+def forms_over_polytopes(source: Source):
+    """A polytope of dimension n ≤ 3 that is cut, a product, a translation, two forms; a matrix."""
+    n = source.integer(1, 3, weights=(1, 3, 1))
+    Q, v, h, k = (polytope(source, n), *(vector(source, n) for _ in range(3)))
+    PQ = product(source, n, 0) if n > 1 else []
+    return Q, *hyperplane(source, Q), PQ, v, h, k, basis(source, n + 1)
+
+
+@identity(
+    "field.class-of-polytopes",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 2"),
+    instances=polytopes_and_products(),
+    mutants={
+        "one part": {"parts": (1, 0)},
+        "the difference of the parts": {"parts": (1, -1)},
+        "moved and made larger": {"size": 2},
+        "a further point beside the product": {"more": 1},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1, more=0):
+    r"""The flags of faces are additive on cuts, invariant under translations, and zero on products.
+
+    For a facet F with the outer form f, $f_m \ne 0$, let $h_F = -(f_1, \dots, f_{m-1})/f_m$ and
+    $\pi F$ its projection along the last coordinate. Let
+    $\Phi(P) = \sum_F \operatorname{sign}(f_m) [h_F] \otimes \Phi(\pi F)$, down to the lengths of
+    segments. Then $\Phi(P) = \Phi(P_1) + \Phi(P_2)$ if a hyperplane cuts P into $P_1$ and $P_2$;
+    $\Phi(P + v) = \Phi(P)$; and $\Phi(P + Q) = 0$ if P and Q lie in complementary subspaces of
+    dimensions at least one. Exactly, for integer polytopes with at most seven vertices, and products
+    in subspaces that bases of $\mathbb Z^m$ span, $m \le 4$; some hyperplanes pass through vertices
+    or hold a facet, and some polytopes are flat.
+    """
+    whole, pieces = flag_class(P), [flag_class(part) for part in cut(P, form, height)]
+    cuts = side_by_side(whole, combined(*zip(parts, pieces, strict=True)))
+    moved = minkowski([tuple(size * c for c in p) for p in P], [v])
+    translations = side_by_side(whole, flag_class(moved))
+    return (
+        eq(*cuts, terms=0, label="cuts"),
+        eq(*translations, terms=0, label="translations"),
+        eq(len(flag_class([*product, *beside(v)[:more]])), 0, label="products"),
+    )
+
+
+def beside(v):
+    """A point far from the others."""
+    return [tuple(7 + i * i for i in range(len(v)))]
+
+
+def wedge_class(g, h, Q, below=-1):
+    """The class of g R(0, h; Q): what is above Q and below the graph of h, minus the converse."""
+    up, down = wedge(Q, h)
+    return combined((1, flag_class(image(g, up))), (below, flag_class(image(g, down))))
+
+
+@identity(
+    "field.wedge-formula",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 2"),
+    instances=polytopes_in_a_basis(),
+    mutants={
+        "lower facets with the sign of upper ones": {"lower": 1},
+        "the forms −h": {"sign": -1},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_wedge_formula(P, g, *, lower=-1, sign=1):
+    r"""A polytope is the sum of wedges over its upper facets minus that over its lower facets.
+
+    For forms h and polytopes Q of dimension m − 1 let $R(0, h; Q)$ be the class of
+    $\{(q, s) : 0 \le s \le h(q)\}$ minus that of $\{(q, s) : h(q) \le s \le 0\}$, $q \in Q$. Then
+    $[P] = \sum_F \operatorname{sign}(f_m) R(0, h_F; \pi F)$ over the facets of P, with their outer
+    forms f, $f_m \ne 0$, $h_F = -(f_1, \dots, f_{m-1})/f_m$ and the projections $\pi F$ along the last
+    coordinate. Both sides are compared in the coordinates of field.class-of-polytopes, after a matrix
+    of determinant 1 that moves this coordinate. Exactly, for integer polytopes of dimension 2 to 4.
+    """
+    terms = []
+    for form, F in facets(P):
+        *rest, last = form
+        if last:
+            h = [fmpq(-sign * c, last) for c in rest]
+            part = wedge_class(g, h, [p[:-1] for p in F])
+            terms.append((1 if last > 0 else lower, part))
+    left, right = side_by_side(flag_class(image(g, P)), combined(*terms))
+    return eq(left, right, terms=0)
+
+
+@identity(
+    "field.wedges",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 2"),
+    instances=forms_over_polytopes(),
+    mutants={
+        "the part below Q added": {"below": 1},
+        "a further point beside the product": {"more": 1},
+        "the shear left out": {"shear": 0},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+    effort=0.4,
+)
+def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear=1):
+    r"""Wedges are additive, do not change in translations, and are zero over products.
+
+    For $R(0, h; Q)$ of field.wedge-formula: it is the sum of $R(0, h; Q_i)$ if a hyperplane cuts Q
+    into $Q_1$ and $Q_2$; $R(0, h; Q + v) = R(0, h; Q)$; $R(0, h; P + Q) = 0$ if P and Q lie in
+    complementary subspaces; and $R(0, k; Q) - R(0, h; Q)$ is the image of $R(0, k - h; Q)$ under
+    $(q, s) \mapsto (q, s + h(q))$. Exactly, in the coordinates of field.class-of-polytopes after a
+    matrix of determinant 1, for integer polytopes Q of dimension 1 to 3.
+    """
+
+    def R(h, Q, g=g):
+        return wedge_class(g, h, Q, below)
+
+    whole = R(h, Q)
+    parts = side_by_side(whole, combined(*((1, R(h, part)) for part in cut(Q, form, height))))
+    moved = side_by_side(whole, R(h, minkowski(Q, [v])))
+    # The matrix of g after the shear: e_i goes to e_i + h_i w.
+    after = [
+        [*(a + shear * c * row[-1] for a, c in zip(row, h, strict=False)), row[-1]] for row in g
+    ]
+    difference = R([b - a for a, b in zip(h, k, strict=True)], Q, after)
+    sheared = side_by_side(combined((1, R(k, Q)), (-1, whole)), difference)
+    return (
+        eq(*parts, terms=0, label="cuts"),
+        eq(*moved, terms=0, label="translations"),
+        eq(*sheared, terms=0, label="shears"),
+        eq(len(R(h, [*product, *beside(v)[:more]])), 0, label="products"),
+    )

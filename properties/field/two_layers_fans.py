@@ -1,0 +1,120 @@
+"""Own results: fans of pyramids in a cube, and what fans and pyramids span in windows."""
+
+from functools import cache
+from itertools import permutations
+from math import comb
+
+from rankcheck import eq, identity, paper
+from rankcheck.instances.source import Source, instances
+from rankcheck.polytopes.flags import combined, fan_class, flag_class, power, twisted
+from rankcheck.polytopes.polytope import dot, dual, fan
+
+from ._polytopes import DIMENSIONS, bases, basis, rank, side_by_side, within
+
+#: A dimension, the largest entry of a window, and the largest degree of fans there.
+WINDOWS = ((2, 2, 4), (2, 1, 4), (2, 3, 4), (3, 1, 2))
+#: By how much the θ_k of some windows fall short, and λ^{k−1} ⊗ b with λ(w) ≠ 0.
+SHORT = {(2, 1, 3): (1, 0), (2, 1, 4): (4, 2), (3, 1, 2): (13, 0)}
+
+
+@instances
+def bases_and_degrees(source: Source):
+    """A basis of Z^m, 2 ≤ m ≤ 4, and a degree."""
+    e = basis(source, source.integer(2, 4, weights=(3, 3, 1)))
+    return e, source.integer(0, 3)
+
+
+@instances
+def windows(source: Source):
+    """A dimension, the largest entry of a window, a degree, and w ≠ 0 with entries 0 and 1."""
+    m, size, degree = source.choice(WINDOWS)
+    k, ones = source.integer(1, degree), source.integer(1, m)
+    return m, size, k, (0,) * (m - ones) + (1,) * ones
+
+
+@identity(
+    "field.cube-of-pyramids",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
+    instances=bases_and_degrees(),
+    mutants={
+        "with their forms": {"twist": 1},
+        "the power of the least coordinate": {"place": -1},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+    effort=0.5,
+)
+def test_cube_of_pyramids(e, k, *, twist=0, place=0):
+    r"""A parallelotope is the union of its pyramids, which add up to nothing.
+
+    For a basis of $\mathbb Z^m$ with coordinates x, and $\beta_i = \{0 \le x_j \le x_i \le 1\}$:
+    $\sum_i [\beta_i] = 0$ if $m \ge 2$, as the parallelotope is a product. And the fan
+    $\theta_k = \sum_i x_i^k \otimes [\beta_i]$ is $\sum_\sigma x_{\sigma(1)}^k \otimes
+    [\{1 \ge x_{\sigma(1)} \ge \dots \ge x_{\sigma(m)} \ge 0\}]$ over all orders. In the coordinates of
+    field.class-of-polytopes, exactly, for $m \le 4$, $k \le 3$.
+    """
+    m, simplices = len(e), []
+    for order in permutations(range(m)):
+        steps = [(1,) * r + (0,) * (m - r) for r in range(m + 1)]
+        simplex = within([e[i] for i in order], steps)
+        x = dual(e)[order[place]]
+        simplices.append((1, twisted(power(x, k), flag_class(simplex))))
+    left, right = side_by_side(fan_class(e, k), combined(*simplices))
+    return (
+        eq(len(fan_class(e, twist)), 0, label="the pyramids"),
+        eq(left, right, terms=0, label="the simplices"),
+    )
+
+
+@cache
+def pyramids(m: int, size: int):
+    """The fans of a window: the form and the class of each pyramid."""
+    return [[(form, flag_class(P)) for form, P in fan(e)] for e in bases(m, size)]
+
+
+@cache
+def rank_of_fans(m: int, size: int, k: int) -> int:
+    """The dimension over Q that the θ_k of a window span."""
+    twists = ([(1, twisted(power(f, k), c)) for f, c in one] for one in pyramids(m, size))
+    return rank([combined(*terms) for terms in twists])
+
+
+@cache
+def rank_of_pyramids(m: int, size: int, a: int, w=None, vanishing=False) -> int:
+    """The dimension over Q that λ^a ⊗ b span, for the pyramids of a window with λ(w) ≠ 0."""
+    every = (pyramid for one in pyramids(m, size) for pyramid in one)
+    chosen = [(f, c) for f, c in every if w is None or vanishing == (dot(f, w) == 0)]
+    return rank([twisted(power(f, a), c) for f, c in chosen])
+
+
+@identity(
+    "field.windows-of-fans-and-pyramids",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
+    instances=windows(),
+    mutants={"no window is too small": {"short": {}}, "λ(w) = 0": {"vanishing": True}},
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_windows_of_fans_and_pyramids(m, size, k, w, *, short=SHORT, vanishing=False):
+    r"""In windows, fans span all, and so do the pyramids that are not parallel to a vector.
+
+    A window is all bases e of integers up to a size such that all sums of some $e_i$ have the
+    directions of integer vectors of this size. Let M be the span of the pyramids b of its fans, with
+    their forms $\lambda$ ($\lambda = 1$ on the base, 0 at the apex). Then the $\theta_k(e)$ span
+    $S^k V^* \otimes M$, and the $\lambda^{k-1} \otimes b$ with $\lambda(w) \ne 0$ span
+    $S^{k-1} V^* \otimes M$, for w with entries 0 and 1: for $m = 2$ with 8 and 16 lines, $1 \le k \le
+    4$, and with 4 lines, $k \le 2$, where $\dim M = \text{lines} - 2$; for $m = 3$ with 13 lines,
+    $k = 1$, where $\dim M = 12$. Windows that are too small: with 4 lines the fans span 7 of 8
+    dimensions for $k = 3$ and 6 of 10 for $k = 4$, and the pyramids 6 of 8 for $k = 4$; with 13 lines
+    the fans span 59 of 72 for $k = 2$. All ranks are over $\mathbb Q$, exact, in the coordinates of
+    field.class-of-polytopes.
+    """
+    fans, slanted = short.get((m, size, k), (0, 0))
+    dimension = DIMENSIONS[m, size]
+    return (
+        eq(rank_of_pyramids(m, size, 0), dimension, label="the pyramids"),
+        eq(rank_of_fans(m, size, k), comb(m + k - 1, k) * dimension - fans, label="the fans"),
+        eq(
+            rank_of_pyramids(m, size, k - 1, w, vanishing),
+            comb(m + k - 2, k - 1) * dimension - slanted,
+            label="λ(w) ≠ 0",
+        ),
+    )

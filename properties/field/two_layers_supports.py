@@ -1,0 +1,108 @@
+"""Own results: support functions of polytopes, and which of them two hidden layers compute."""
+
+from itertools import product as subsets
+
+import torch
+
+from rankcheck import construction, eq, identity, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network
+from rankcheck.polytopes.polytope import cut, dot, minkowski, support
+
+from ._polytopes import basis, hyperplane, polytope, side_by_side, vector, within
+
+
+@instances
+def cuts_and_sums(source: Source):
+    """P and a hyperplane that meets it; polytopes in the spans of e_1, …, e_r and the rest; points.
+
+    Some hyperplanes pass through a vertex, or hold the whole polytope.
+    """
+    m = source.integer(2, 4)
+    first, e, P = source.integer(1, m - 1), basis(source, m), polytope(source, m)
+    summands = polytope(source, first), polytope(source, m - first)
+    return P, *hyperplane(source, P), *summands, e, [vector(source, m, 3) for _ in range(5)]
+
+
+@instances
+def pyramids_at_points(source: Source):
+    """p and e_2, …, e_m, of any rank, as rows, and a point."""
+    m = source.integer(1, 5)
+    return source.tensor(m, m), source.tensor(m)
+
+
+@identity(
+    "field.support-functions",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Prop. 1"),
+    instances=cuts_and_sums(),
+    mutants={
+        "the common part left out": {"common": 0},
+        "the common part twice": {"common": 2},
+        "the hull of both": {"summed": lambda P, Q: [*P, *Q]},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_support_functions(P, form, height, Q, R, e, points, *, common=1, summed=minkowski):
+    r"""Support functions are additive on cuts, and of products sums of functions of fewer forms.
+
+    Let $h_P(x) = \max_{p \in P} p \cdot x$. If a hyperplane cuts P into $P_1$ and $P_2$, then
+    $h_P + h_{P_1 \cap P_2} = h_{P_1} + h_{P_2}$. If Q lies in the span of $e_1, \dots, e_r$ and R in
+    that of $e_{r+1}, \dots, e_m$, for a basis e, then $h_{Q+R}(x) = h_Q(e_1 \cdot x, \dots, e_r \cdot
+    x) + h_R(e_{r+1} \cdot x, \dots, e_m \cdot x)$, with Q and R in coordinates for the basis on the
+    right. Checked exactly at integer points, for integer polytopes, $2 \le m \le 4$.
+    """
+    below, above = cut(P, form, height)
+    both = [p for p in below if p in above]
+    whole = {x: support(P, x) + common * support(both, x) for x in points}
+    parts = {x: support(below, x) + support(above, x) for x in points}
+    r, forms = len(Q[0]), {x: [dot(v, x) for v in e] for x in points}
+    total = summed(within(e[:r], Q), within(e[r:], R))
+    sums = {x: support(total, x) for x in points}
+    fewer = {x: support(Q, y[:r]) + support(R, y[r:]) for x, y in forms.items()}
+    return (
+        eq(*side_by_side(whole, parts), terms=0, label="cuts"),
+        eq(*side_by_side(sums, fewer), terms=0, label="products"),
+    )
+
+
+def two_layers(rows, minus=1):
+    """[p·x + Σ [e_j·x]_+]_+, p the first row and e_j the others: m → m + 1 → 1 → 1.
+
+    Args:
+        minus: 1, or 0 for [p·x]_+ in place of p·x.
+    """
+    p, ones = rows[..., :1, :], torch.ones_like(rows[..., :1, :1])
+    units = torch.cat((p, -p, rows[..., 1:, :]), -2)
+    sums = torch.cat((ones, -minus * ones, *[ones] * (rows.shape[-1] - 1)), -1)
+    return Network.linear([units, sums, ones])
+
+
+@construction(
+    "field.pyramids-by-two-layers",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Prop. 1"),
+    instances=pyramids_at_points(),
+    mutants={"[p·x]₊ for p·x": {"minus": 0}},
+    witness=two_layers,
+)
+def test_pyramids_by_two_layers(rows, x, *, minus=1):
+    r"""Two hidden layers compute the support function of a pyramid over a parallelotope.
+
+    The support function of the hull of 0 and $p + \sum_j [0, 1] e_j$ is
+    $[p \cdot x + \sum_j [e_j \cdot x]_+]_+$, which is a network of two hidden layers without biases.
+    Here it is compared with the maximum over the vertices $0$ and $p + \sum_{j \in S} e_j$, for up to
+    four $e_j$ of any rank; at whole numbers without a tolerance.
+    """
+    m = x.shape[-1]
+    corners = x.new_tensor([(0,) * m, *((1, *chosen) for chosen in subsets((0, 1), repeat=m - 1))])
+
+    def largest(rows, x):
+        return (corners @ rows @ x[..., None])[..., 0].amax(-1)
+
+    net, whole = two_layers(rows, minus), torch.round(rows)
+    y = torch.round(x)
+    return (
+        eq(net(x)[..., 0], largest(rows, x), scale=network_scale(net, x)[..., 0], label="anywhere"),
+        eq(two_layers(whole, minus)(y)[..., 0], largest(whole, y), terms=0, label="whole numbers"),
+        eq(net.depth - 1, 2, label="the hidden layers"),
+    )
