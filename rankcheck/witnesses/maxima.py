@@ -19,9 +19,10 @@ Five numbers, with $m_{ij} = \max(x_i, x_j)$: $\max(x_0, \dots, x_4)$ is
 * plus 1/60 of that of the 15 $\max(m_{01} + m_{23}, m_{02} + m_{13})$,
 * minus 1/60 of that of the 60 $\max(m_{01} + m_{23}, m_{02} + m_{14})$.
 
-Used by field.max-of-five. Source of the statement: E. Bakaev, F. Brunck, C. Hertrich, J. Stade,
-A. Yehudayoff, *Better neural network expressivity: subdividing the simplex*; the coefficients were
-found again by linear algebra over the orbits of $S_5$.
+Used by :func:`rankcheck.witnesses.maximum_by_pairs` and field.max-of-five. Source of the statement:
+E. Bakaev, F. Brunck, C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network expressivity:
+subdividing the simplex*; the coefficients were found again by linear algebra over the orbits of
+$S_5$.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ import torch
 from rankcheck.linalg import Array
 from rankcheck.networks.network import Network
 
-__all__ = ["MAX_OF_FIVE", "MaxIdentity", "MaxTerm"]
+__all__ = ["MOST_MAXIMA", "MaxIdentity", "MaxTerm"]
+
+#: The most maxima that an identity is expanded to, one by one.
+MOST_MAXIMA = 2**22
 
 Sum = tuple[tuple[int, ...], ...]
 """A sum of maxima over sets of positions: ((0, 1), (0, 2)) is m_01 + m_02."""
@@ -121,7 +125,17 @@ class MaxIdentity:
 
     @cached_property
     def expanded(self) -> tuple[MaxTerm, ...]:
-        """All maxima of two sums, with their coefficients after symmetrising; none is zero."""
+        """All maxima of two sums, with their coefficients after symmetrising; none is zero.
+
+        Raises:
+            ValueError: the terms have more than ``MOST_MAXIMA`` images.
+        """
+        images = self.hidden_units[1] - 4
+        if images > MOST_MAXIMA:
+            raise ValueError(
+                f"received terms with {images} images; at most {MOST_MAXIMA} are made one by one. "
+                "The mean is evaluated by its mean_form; hidden_units counts its network"
+            )
         total: dict[tuple[Sum, Sum], Fraction] = {}
         for term in self.terms:
             orbit = self._orbit(term)
@@ -181,6 +195,48 @@ class MaxIdentity:
         F, G = (maxima @ x.new_tensor(m.tolist()).mT for m in (left, right))
         return (torch.maximum(F, G) * x.new_tensor(shares.tolist())).sum(-1)
 
+    @cached_property
+    def hidden_units(self) -> tuple[int, int]:
+        """The units of :meth:`network` in its two hidden layers, counted without building it.
+
+        A term has n (n − 1) ... (n − k + 1) / s images if s permutations of its k positions keep
+        it, and no two terms have a common one.
+
+        >>> MaxIdentity(10, (MaxTerm(1, [(0, 1)], [(2, 3)]),)).hidden_units  # 630 images
+        (92, 634)
+        """
+        images = 0
+        for term in self.terms:
+            used = {i for s in (*term.left, *term.right) for i in s}
+            images += math.perm(self.n, len(used)) // _symmetries(term)
+        return self.n * (self.n - 1) + 2, images + 4
+
+    @property
+    def cost(self) -> float:
+        r"""The sum of the squared weights of a network of it, all kinks in both signs.
+
+        $\max(F, G) = (F + G + |F - G|) / 2$ has the units $\pm (F - G)$ for all images, and the terms
+        $F + G$ together are $\gamma$ times the mean of $x_i$ and $\gamma_2$ times that of
+        $|x_i - x_j| / 2$, with $\gamma_2$ half of the sum of coefficients times numbers of pairs.
+        With one factor for all $r_{ij}$, and what enters and leaves each unit behind them balanced,
+        it is $3 (2 n (n - 1))^{1/3} P^{2/3} + 6 |\gamma|^{2/3} n^{-1/3}$, where P is
+        $|\gamma_2| (n (n - 1))^{-1/2}$ plus the sum of |coefficient| times the norm of
+        $F - G$ as a combination of the $r_{ij}$.
+
+        Raises:
+            ValueError: a set has three positions or more, or two sides have different numbers of
+                sets.
+        """
+        n = self.n
+        sets = [(t.coefficient, [*t.left, *t.right]) for t in self.terms]
+        total = float(sum(c * len(one) for c, one in sets)) / 2
+        pairs = float(sum(c * sum(len(s) == 2 for s in one) for c, one in sets)) / 2
+        path = abs(pairs) / math.sqrt(n * (n - 1))
+        path += sum(
+            abs(float(t.coefficient)) * math.hypot(*_difference(t).values()) for t in self.terms
+        )
+        return 3 * (2 * n * (n - 1) * path**2) ** (1 / 3) + 6 * (total**2 / n) ** (1 / 3)
+
     def network(self) -> Network:
         """The ReLU network of two hidden layers and integer weights with value denominator · max.
 
@@ -190,8 +246,8 @@ class MaxIdentity:
         maxima, by sign. There are no biases.
 
         Raises:
-            ValueError: a set has three positions or more, or two sides have different numbers of
-                sets.
+            ValueError: a set has three positions or more, two sides have different numbers of
+                sets, or there are too many images, as in ``expanded``.
         """
         return Network.linear(_matrices(self))
 
@@ -200,10 +256,6 @@ class MaxIdentity:
 def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The three matrices of the network of an identity of pairs."""
     n = identity.n
-    if identity.rank > 2:
-        raise ValueError(
-            f"received maxima of {identity.rank} numbers; a hidden layer takes those of two"
-        )
     units = {pair: k for k, pair in enumerate(itertools.permutations(range(n), 2))}
     first = torch.zeros(len(units) + 2, n, dtype=torch.float64)
     for (i, j), k in units.items():
@@ -240,8 +292,33 @@ def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.
     return first, second, torch.tensor([[*read, 1, -1, 1, -1]], dtype=torch.float64)
 
 
+def _symmetries(term: MaxTerm) -> int:
+    """How many permutations of the positions of a term keep it, sides exchanged or not."""
+    sides = (term.left, term.right)
+    used = sorted({i for s in (*term.left, *term.right) for i in s})
+
+    def seen(places: Sequence[int], sides: Sequence[Sum]) -> list[list[list[int]]]:
+        """What the sets have in common with the first places, by the numbers of these."""
+        at = {i: k for k, i in enumerate(places)}
+        return [sorted(sorted(at[i] for i in s if i in at) for s in side) for side in sides]
+
+    wanted = [seen(used[:k], sides) for k in range(len(used) + 1)]
+
+    def ways(places: list[int], images: Sequence[Sum]) -> int:
+        if seen(places, images) != wanted[len(places)]:
+            return 0
+        if len(places) == len(used):
+            return 1
+        return sum(ways([*places, i], images) for i in used if i not in places)
+
+    return ways([], sides) + (ways([], sides[::-1]) if term.left != term.right else 0)
+
+
 def _difference(term: MaxTerm) -> Counter[tuple[int, int]]:
     """left − right as a combination of the [x_i − x_j]_+, with as few of them as possible."""
+    largest = max(map(len, (*term.left, *term.right)))
+    if largest > 2:
+        raise ValueError(f"received maxima of {largest} numbers; a hidden layer takes those of two")
     if len(term.left) != len(term.right):
         raise ValueError(
             f"received max({term.left}, {term.right}); the two sides have equally many sets"
@@ -277,15 +354,3 @@ def _transport(linear: Counter[int]) -> Counter[tuple[int, int]]:
 
 def _size(row: Counter[tuple[int, int]]) -> int:
     return sum(map(abs, row.values()))
-
-
-MAX_OF_FIVE = MaxIdentity(
-    5,
-    (
-        MaxTerm(Fraction(3, 2), [(0, 1)], [(2, 3)]),
-        MaxTerm(Fraction(1, 2), [(0, 1), (0, 2)], [(0, 3), (0, 4)]),
-        MaxTerm(Fraction(1, 4), [(0, 1), (2, 3)], [(0, 2), (1, 3)]),
-        MaxTerm(-1, [(0, 1), (2, 3)], [(0, 2), (1, 4)]),
-    ),
-)
-"""The maximum of five numbers by maxima of pairs and maxima of two."""

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,12 +42,10 @@ from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm, Sum
 
 __all__ = [
     "OrderForm",
-    "SortedMean",
     "form_on_order",
     "is_linear_on_orders",
     "is_maximum",
     "mean_form",
-    "sorted_mean",
     "values_on_sets",
 ]
 
@@ -62,6 +59,23 @@ class OrderForm:
 
     linear: tuple[Fraction, ...]
     kinks: dict[tuple[int, ...], Fraction]
+
+    @property
+    def denominator(self) -> int:
+        """The least positive integer that makes all coefficients whole."""
+        return math.lcm(*(c.denominator for c in (*self.linear, *self.kinks.values())))
+
+    def __call__(self, x: Array) -> Array:
+        """Its value times ``denominator`` where x_0 ≤ ... ≤ x_{n−1}: numbers (*B, n) to (*B).
+
+        On floats or balls; integers stay integers.
+        """
+        coefficients = np.array([self.linear, *self.kinks])
+        coefficients[0] *= self.denominator
+        coefficients[:, :-1] -= coefficients[:, 1:].copy()  # y_k = x_k − x_{k−1}
+        shares = [int(c * self.denominator) for c in self.kinks.values()]
+        values = x @ x.new_tensor(coefficients.astype(np.int64).tolist()).mT
+        return values[..., 0] + torch.relu(values[..., 1:]) @ x.new_tensor(shares)
 
 
 def values_on_sets(n: int, side: Iterable[Iterable[int]]) -> Integers:
@@ -86,74 +100,6 @@ def values_on_sets(n: int, side: Iterable[Iterable[int]]) -> Integers:
             )
         total += (chosen & bits) > 0
     return total
-
-
-@dataclass(frozen=True)
-class SortedMean:
-    """(⟨linear, x⟩ + Σ_k shares_k max(⟨left_k, x⟩, ⟨right_k, x⟩)) / scale, in integers.
-
-    Args:
-        linear: (n,).
-        left, right: (K, n), nowhere both positive.
-        shares: (K,).
-        scale: a positive number.
-    """
-
-    linear: tuple[int, ...]
-    left: tuple[tuple[int, ...], ...]
-    right: tuple[tuple[int, ...], ...]
-    shares: tuple[int, ...]
-    scale: int
-
-    def __call__(self, x: Array) -> Array:
-        """Its value times ``scale`` at numbers (*B, n), floats or balls: (*B)."""
-        linear, shares = x.new_tensor(self.linear), x.new_tensor(self.shares)
-        F, G = (x @ x.new_tensor(side).mT for side in (self.left, self.right))
-        return x @ linear + torch.maximum(F, G) @ shares
-
-
-def sorted_mean(identity: MaxIdentity) -> SortedMean:
-    """A mean over all permutations at numbers x_0 ≤ ... ≤ x_{n−1}, where many maxima are the same.
-
-    There a maximum over positions is the number at the last of them. What the two sums of a maximum
-    have in common is linear, max(kF, kG) is k max(F, G), and maxima that cancel are left out.
-
-    >>> sorted_mean(MaxIdentity(3, (MaxTerm(1, [(0, 1)], [(0, 2)]),))).linear
-    (0, 0, 2)
-
-    Raises:
-        ValueError: the identity is a :class:`MaxSum`.
-    """
-    if isinstance(identity, MaxSum):
-        raise ValueError("received a MaxSum; it is no mean, and depends on the order")
-    n = identity.n
-    factor = math.lcm(*(term.coefficient.denominator for term in identity.terms))
-    linear = [0] * n
-    shares = Counter[tuple[tuple[int, ...], ...]]()
-    for term in identity.terms:
-        share = int(term.coefficient * factor)
-        F, G = (values_on_sets(n, side) for side in (term.left, term.right))
-        rows, times = _profiles(n, F - G)
-        rows = rows - np.pad(rows[:, 1:], ((0, 0), (0, 1)))
-        common = _sums_by_size(n, G)
-        common = common - np.append(common[1:], 0) + times @ np.minimum(rows, 0)
-        linear = [a + share * int(b) for a, b in zip(linear, common, strict=True)]
-        sizes = np.gcd.reduce(rows, axis=1)
-        for row, size, count in zip(
-            rows[sizes > 0], sizes[sizes > 0], times[sizes > 0], strict=True
-        ):
-            sides = (np.maximum(row, 0) // size, np.maximum(-row, 0) // size)
-            shares[tuple(sorted(tuple(side.tolist()) for side in sides))] += share * int(
-                size * count
-            )
-    kept = {key: share for key, share in shares.items() if share}
-    return SortedMean(
-        tuple(linear),
-        tuple(left for left, _ in kept),
-        tuple(right for _, right in kept),
-        tuple(kept.values()),
-        factor * math.factorial(n),
-    )
 
 
 def form_on_order(terms: Iterable[MaxTerm], order: Sequence[int]) -> OrderForm:

@@ -1,0 +1,99 @@
+r"""The maximum of up to ten numbers by two hidden layers.
+
+With $m_{ij} = \max(x_i, x_j)$ and sums F, G of equally many $m_{ij}$ (and, for odd n, of $x_i$)
+there are combinations of means over all permutations of $|F - G|$ in which all kinks cancel on
+$x_0 \le \dots \le x_{n-1}$. What is left are means $M_m$ of the maxima of m of the n numbers:
+
+* n = 4: one mean is $2 (M_4 - M_2)$,
+* n = 6: three are $4 (M_6 - 2 M_4 + M_2)$,
+* n = 8: 29 are $-120 M_8 + 288 M_6 - 234 M_4 + 66 M_2$,
+* n = 10: 483 are $-1008 M_{10} + 2880 M_8 - 2880 M_6 + 1184 M_4 - 176 M_2$,
+
+and n = 5, 7 and 9, which follow from the next n with a number repeated, have 4, 24 and 317 of their
+own, with far fewer units. Each contains $M_n$, so that is a combination of means of
+$\max(F, G) = (F + G + |F - G|) / 2$. F has at most one set up to n = 4, two up to six, three up to
+eight and four up to ten.
+
+Used by field.max-of-five, field.max-of-six, field.max-of-eight-by-pairs, field.max-of-nine-by-pairs,
+field.max-of-ten-by-pairs and field.means-without-kinks. Five numbers are due to E. Bakaev, F.
+Brunck, C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network expressivity: subdividing the
+simplex*; for the others we know of no source (docs/proofs/maxima-by-pairs.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from fractions import Fraction
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm, Sum
+
+__all__ = ["LARGEST", "maximum_by_pairs", "means_without_kinks"]
+
+#: The most numbers whose maximum has coefficients here.
+LARGEST = 10
+
+
+def means_without_kinks(n: int) -> tuple[tuple[MaxTerm, ...], dict[int, int]]:
+    """The means of |F − G| of n numbers, and which combination of the M_m they are.
+
+    A term stands for coefficient · |left − right|.
+
+    >>> means_without_kinks(4)
+    ((MaxTerm(coefficient=Fraction(1, 1), left=((0, 1),), right=((2, 3),)),), {4: 2, 2: -2})
+
+    Raises:
+        ValueError: not 3 ≤ n ≤ 10.
+    """
+    if not 3 <= n <= LARGEST:
+        raise ValueError(f"received n = {n}; there are coefficients for n = 3, ..., {LARGEST}")
+    entry = _data()[str(n)]
+    terms = []
+    for line in entry["means"]:
+        coefficient, _, sides = line.partition(":")
+        left, right = ([map(int, s) for s in side.split()] for side in sides.split("|"))
+        terms.append(MaxTerm(coefficient, left, right))
+    return tuple(terms), {int(m): a for m, a in entry["maxima"].items()}
+
+
+@cache
+def maximum_by_pairs(n: int) -> MaxIdentity:
+    """The maximum of n numbers by maxima of at most two numbers and maxima of two, n ≤ 10.
+
+    >>> [len(maximum_by_pairs(n).terms) for n in range(3, 11)]
+    [1, 1, 4, 4, 24, 33, 377, 516]
+
+    Raises:
+        ValueError: not 2 ≤ n ≤ 10.
+    """
+    if not 2 <= n <= LARGEST:
+        raise ValueError(f"received n = {n}; there are coefficients for n = 2, ..., {LARGEST}")
+    return MaxIdentity(n, tuple(MaxTerm(c, *sides) for sides, c in _maximum(n).items() if c))
+
+
+def _maximum(n: int) -> dict[tuple[Sum, Sum], Fraction]:
+    """The coefficients of M_n: M_n = (Σ_t c_t mean |F_t − G_t| − Σ_{m < n} a_m M_m) / a_n."""
+    if n < 3:
+        side = (tuple(range(n)),)
+        return {(side, side): Fraction(1)}
+    terms, maxima = means_without_kinks(n)
+    total = defaultdict[tuple[Sum, Sum], Fraction](Fraction)
+    for term in terms:
+        share = term.coefficient / maxima[n]
+        total[term.left, term.right] += 2 * share
+        for s in (*term.left, *term.right):
+            side = (tuple(range(len(s))),)
+            total[side, side] -= share
+    for m in maxima.keys() - {n}:
+        for sides, c in _maximum(m).items():
+            total[sides] -= c * maxima[m] / maxima[n]
+    return total
+
+
+@cache
+def _data() -> dict[str, Any]:
+    text = resources.files(__package__).joinpath("maxima_by_pairs.json").read_text("utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]
