@@ -144,21 +144,40 @@ def test_values_of_a_mean_at_sorted_numbers():
     assert at_balls.elements.tolist() == [int(v) for v in values.round().tolist()]
 
 
+def drawn_terms(n):
+    """Sums of up to four maxima of up to three numbers."""
+    rng = np.random.default_rng(n)
+    for _ in range(8):
+        left, right = (
+            [rng.permutation(n)[: rng.integers(1, 4)].tolist() for _ in range(rng.integers(1, 5))]
+            for _ in range(2)
+        )
+        yield MaxTerm(Fraction(int(rng.integers(1, 9)), 7), left, right)
+
+
 @pytest.mark.oracle("rankcheck.witnesses.mean_form", "form_on_order, one order after another")
 @pytest.mark.parametrize("n", [1, 2, 5, 6])
 def test_counts_over_sets_are_those_over_orders(n):
-    rng = np.random.default_rng(n)
-    for _ in range(8):
-        sides = [
-            [rng.permutation(n)[: rng.integers(1, 4)].tolist() for _ in range(rng.integers(1, 5))]
-            for _ in range(2)
-        ]
-        term = MaxTerm(Fraction(int(rng.integers(1, 9)), 7), *sides)
+    for term in drawn_terms(n):
         orders = [*itertools.permutations(range(n))]
         total = form_on_order([term.permuted(order) for order in orders], range(n))
         mean = mean_form(n, term)
         assert [a * len(orders) for a in mean.linear] == list(total.linear)
         assert {p: c * len(orders) for p, c in mean.kinks.items()} == total.kinks
+
+
+def test_counts_of_many_different_values():
+    """Vectors that do not fit into one number: at whole numbers, over all 40 320 permutations."""
+    term = MaxTerm(1, [(0, 1)] * 250, [(2, 3)] * 157 + [(4,)] * 93)
+    form = mean_form(8, term)
+    y = np.random.default_rng(0).integers(0, 99, 8)
+    orders = np.cumsum(y)[np.array([*itertools.permutations(range(8))])]
+    expected = np.maximum(
+        250 * orders[:, :2].max(1), 157 * orders[:, 2:4].max(1) + 93 * orders[:, 4]
+    ).sum()
+    value = sum(a * int(k) for a, k in zip(form.linear, y, strict=True))
+    value += sum(c * max(0, int(np.array(p) @ y)) for p, c in form.kinks.items())
+    assert value == Fraction(int(expected), len(orders))
 
 
 @pytest.mark.parametrize("identity", BY_PAIRS, ids=["six", "seven", "eight"])
@@ -191,6 +210,8 @@ def test_bad_input():
         values_on_sets(4, [(0, 4)])
     with pytest.raises(ValueError, match=r"received the positions \(2, 3\) and n = 3"):
         mean_form(3, STRAIGHT)
+    with pytest.raises(ValueError, match="received n = 2 and differences up to 40000"):
+        mean_form(2, MaxTerm(1, [(0,)] * 40_000, [(1,)]))
     with pytest.raises(ValueError, match=r"received the order \(0, 0, 1, 2\)"):
         form_on_order([STRAIGHT], (0, 0, 1, 2))
 
