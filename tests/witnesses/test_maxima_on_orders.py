@@ -175,9 +175,9 @@ def test_counts_of_many_different_values():
     expected = np.maximum(
         250 * orders[:, :2].max(1), 157 * orders[:, 2:4].max(1) + 93 * orders[:, 4]
     ).sum()
-    value = sum(a * int(k) for a, k in zip(form.linear, y, strict=True))
-    value += sum(c * max(0, int(np.array(p) @ y)) for p, c in form.kinks.items())
-    assert value == Fraction(int(expected), len(orders))
+    linear = sum(a * int(k) for a, k in zip(form.linear, y, strict=True))
+    kinks = sum(c * max(0, int(np.array(p) @ y)) for p, c in form.kinks.items())
+    assert linear + kinks == Fraction(int(expected), len(orders))
 
 
 @pytest.mark.parametrize("identity", BY_PAIRS, ids=["six", "seven", "eight"])
