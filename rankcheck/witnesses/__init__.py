@@ -62,20 +62,16 @@ from rankcheck.witnesses.lipschitz import (
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.max_layers import least_hidden_layers, maximum_of
-from rankcheck.witnesses.max_of_eight_by_pairs import MAX_OF_EIGHT_BY_PAIRS
 from rankcheck.witnesses.max_of_seven import MAX_OF_SEVEN, MaxSum
-from rankcheck.witnesses.max_of_seven_by_pairs import MAX_OF_SEVEN_BY_PAIRS
-from rankcheck.witnesses.max_of_six import MAX_OF_SIX
 from rankcheck.witnesses.max_orbits import term_orbits
-from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
+from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
+from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs, means_without_kinks
 from rankcheck.witnesses.maxima_on_orders import (
     OrderForm,
-    SortedMean,
     form_on_order,
     is_linear_on_orders,
     is_maximum,
     mean_form,
-    sorted_mean,
     values_on_sets,
 )
 from rankcheck.witnesses.multiples import multiple
@@ -121,11 +117,7 @@ from rankcheck.witnesses.tent import tent_network
 from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
 
 __all__ = [
-    "MAX_OF_EIGHT_BY_PAIRS",
-    "MAX_OF_FIVE",
     "MAX_OF_SEVEN",
-    "MAX_OF_SEVEN_BY_PAIRS",
-    "MAX_OF_SIX",
     "Autoencoder",
     "Bottleneck",
     "DepthThree",
@@ -141,7 +133,6 @@ __all__ = [
     "Maximum",
     "OrderForm",
     "RankOneInterpolant",
-    "SortedMean",
     "add",
     "affine",
     "all_permutations",
@@ -200,8 +191,10 @@ __all__ = [
     "log_determinant_of_rank",
     "mask_losses",
     "max_network",
+    "maximum_by_pairs",
     "maximum_of",
     "mean_form",
+    "means_without_kinks",
     "middle_frames",
     "multiple",
     "null_vector",
@@ -225,7 +218,6 @@ __all__ = [
     "separating_direction",
     "shear",
     "shear_network",
-    "sorted_mean",
     "stack_kernels",
     "supremum_error",
     "surviving_jacobians",

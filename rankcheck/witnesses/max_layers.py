@@ -1,12 +1,11 @@
 r"""The maximum of n numbers in ⌈log₃(n − 2)⌉ + 1 hidden layers, for n up to 72.
 
 A maximum of two numbers takes one hidden layer, and one of five or of six numbers takes two
-(:data:`rankcheck.witnesses.MAX_OF_FIVE`, :data:`rankcheck.witnesses.MAX_OF_SIX`). Blocks, one
-behind another, give the maximum of $2^a 5^b 6^c$ numbers, or fewer, in a + 2b + 2c hidden layers:
-first all pairs, then all fives, then all sixes, with the last number repeated where a level does
-not come out even. With fives alone, which are much smaller, the printed number of layers is reached
-for n = 4, ..., 10, 12, ..., 25 and 30, ..., 50; with sixes for all n up to 72. From n = 73 on these
-blocks take more layers for some n.
+(:func:`rankcheck.witnesses.maximum_by_pairs`). Blocks, one behind another, give the maximum of
+$2^a 5^b 6^c$ numbers, or fewer, in a + 2b + 2c hidden layers: first all pairs, then all fives, then
+all sixes, with the last number repeated where a level does not come out even. With fives alone,
+which are much smaller, the printed number of layers is reached for n = 4, ..., 10, 12, ..., 25 and
+30, ..., 50; with sixes for all n up to 72. From n = 73 on these blocks take more layers for some n.
 
 All weights are whole, as the value is $60^b 180^c$ times the maximum.
 
@@ -22,8 +21,8 @@ from collections.abc import Sequence
 
 import torch
 
-from rankcheck.witnesses.max_of_six import MAX_OF_SIX
-from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity
+from rankcheck.witnesses.maxima import MaxIdentity
+from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs
 from rankcheck.witnesses.piecewise_linear import Maximum, binary_tree
 
 __all__ = ["least_hidden_layers", "maximum_of"]
@@ -62,7 +61,8 @@ def maximum_of(n: int) -> Maximum:
         for fives in range(layers // 2 - sixes + 1):
             pairs = layers - 2 * (fives + sixes)
             if 2**pairs * 5**fives * 6**sixes >= n:
-                return _blocks(n, pairs, [MAX_OF_FIVE] * fives + [MAX_OF_SIX] * sixes)
+                blocks = [maximum_by_pairs(5)] * fives + [maximum_by_pairs(6)] * sixes
+                return _blocks(n, pairs, blocks)
     most = 6 ** (layers // 2) * 2 ** (layers % 2)
     raise ValueError(
         f"received n = {n}; with {layers} hidden layers, maxima of two, five and six numbers reach "

@@ -12,16 +12,10 @@ $$m_{ij} = x_j + r_{ij} = x_i + r_{ji}, \qquad \max(F, G) = [F - G]_+ + G,$$
 
 and where F and G have equally many maxima, F − G is a combination of the $r_{ij}$ alone.
 
-Five numbers, with $m_{ij} = \max(x_i, x_j)$: $\max(x_0, \dots, x_4)$ is
-
-* 1/10 of the sum of the 15 maxima of two disjoint pairs, $\max(m_{01}, m_{23})$,
-* plus 1/30 of that of the 15 $\max(m_{01} + m_{02}, m_{03} + m_{04})$,
-* plus 1/60 of that of the 15 $\max(m_{01} + m_{23}, m_{02} + m_{13})$,
-* minus 1/60 of that of the 60 $\max(m_{01} + m_{23}, m_{02} + m_{14})$.
-
-Used by field.max-of-five. Source of the statement: E. Bakaev, F. Brunck, C. Hertrich, J. Stade,
-A. Yehudayoff, *Better neural network expressivity: subdividing the simplex*; the coefficients were
-found again by linear algebra over the orbits of $S_5$.
+Used by :func:`rankcheck.witnesses.maximum_by_pairs` and field.max-of-five. Source of the statement:
+E. Bakaev, F. Brunck, C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network expressivity:
+subdividing the simplex*; the coefficients were found again by linear algebra over the orbits of
+$S_5$.
 """
 
 from __future__ import annotations
@@ -39,7 +33,10 @@ import torch
 from rankcheck.linalg import Array
 from rankcheck.networks.network import Network
 
-__all__ = ["MAX_OF_FIVE", "MaxIdentity", "MaxTerm"]
+__all__ = ["MOST_MAXIMA", "MaxIdentity", "MaxTerm"]
+
+#: The most maxima that an identity is expanded to, one by one.
+MOST_MAXIMA = 2**22
 
 Sum = tuple[tuple[int, ...], ...]
 """A sum of maxima over sets of positions: ((0, 1), (0, 2)) is m_01 + m_02."""
@@ -121,7 +118,17 @@ class MaxIdentity:
 
     @cached_property
     def expanded(self) -> tuple[MaxTerm, ...]:
-        """All maxima of two sums, with their coefficients after symmetrising; none is zero."""
+        """All maxima of two sums, with their coefficients after symmetrising; none is zero.
+
+        Raises:
+            ValueError: the terms have more than ``MOST_MAXIMA`` images.
+        """
+        images = self.hidden_units[1] - 4
+        if images > MOST_MAXIMA:
+            raise ValueError(
+                f"received terms with {images} images; at most {MOST_MAXIMA} are made one by one. "
+                "The mean is evaluated by its mean_form; hidden_units counts its network"
+            )
         total: dict[tuple[Sum, Sum], Fraction] = {}
         for term in self.terms:
             orbit = self._orbit(term)
@@ -181,6 +188,56 @@ class MaxIdentity:
         F, G = (maxima @ x.new_tensor(m.tolist()).mT for m in (left, right))
         return (torch.maximum(F, G) * x.new_tensor(shares.tolist())).sum(-1)
 
+    @cached_property
+    def hidden_units(self) -> tuple[int, int]:
+        """The units of :meth:`network` in its two hidden layers, counted without building it.
+
+        A term has n (n − 1) ... (n − k + 1) / s images if s permutations of its k positions keep
+        it, and no two terms have a common one.
+
+        >>> MaxIdentity(10, (MaxTerm(1, [(0, 1)], [(2, 3)]),)).hidden_units  # 630 images
+        (92, 634)
+        """
+        images = 0
+        for term in self.terms:
+            used = {i for s in (*term.left, *term.right) for i in s}
+            images += math.perm(self.n, len(used)) // _symmetries(term)
+        return self.n * (self.n - 1) + 2, images + 4
+
+    @property
+    def cost(self) -> float:
+        r"""The sum of squared weights of a balanced network of two hidden layers.
+
+        $\max(F, G) = (F + G + |F - G|) / 2$ takes the units $\pm (F - G)$ for all images, and F + G
+        gives means of $x_i$ and of $|x_i - x_j|$. As a combination of the $r_{ij}$,
+        $F - G = \sum_{i < j} w_{ij} |x_i - x_j| / 2 + \sum_i d_i x_i$ has weights of least norm
+        $(\sum w_{ij}^2 / 2 + 2 \sum d_i^2 / n)^{1/2}$. By symmetry all $r_{ij}$ have one factor;
+        they and what is behind them cost $3 (2 n (n - 1))^{1/3} P^{2/3}$, with P the sum of the
+        norms times |coefficients|, and $\gamma$ times the mean of $x_i$ costs
+        $6 \gamma^{2/3} n^{-1/3}$.
+
+        Raises:
+            ValueError: a set has three positions or more, or two sides have different numbers of
+                sets.
+        """
+        if self.rank > 2 or any(len(t.left) != len(t.right) for t in self.terms):
+            raise ValueError(
+                "received sets of three, or unequal sides; the formula is one of pairs"
+            )
+        n, path, pairs, total = self.n, 0.0, 0.0, 0.0
+        for term in self.terms:
+            c, weights, slopes = float(term.coefficient), Counter[tuple[int, ...]](), Counter[int]()
+            for sign, side in ((1, term.left), (-1, term.right)):
+                for s in side:
+                    weights[s] += sign * (len(s) - 1)
+                    slopes.update({i: 2 * sign // len(s) for i in s})
+                    pairs += c * (len(s) - 1) / 2
+                    total += c / 2
+            squares = (sum(v * v for v in w.values()) for w in (weights, slopes))
+            path += abs(c) * math.sqrt(next(squares) / 2 + next(squares) / (2 * n))
+        path += abs(pairs) / math.sqrt(n * (n - 1))
+        return 3 * (2 * n * (n - 1) * path**2) ** (1 / 3) + 6 * (total**2 / n) ** (1 / 3)
+
     def network(self) -> Network:
         """The ReLU network of two hidden layers and integer weights with value denominator · max.
 
@@ -190,8 +247,8 @@ class MaxIdentity:
         maxima, by sign. There are no biases.
 
         Raises:
-            ValueError: a set has three positions or more, or two sides have different numbers of
-                sets.
+            ValueError: a set has three positions or more, two sides have different numbers of
+                sets, or there are too many images, as in ``expanded``.
         """
         return Network.linear(_matrices(self))
 
@@ -240,6 +297,28 @@ def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.
     return first, second, torch.tensor([[*read, 1, -1, 1, -1]], dtype=torch.float64)
 
 
+def _symmetries(term: MaxTerm) -> int:
+    """How many permutations of the positions of a term keep it, sides exchanged or not."""
+    sides = (term.left, term.right)
+    used = sorted({i for s in (*term.left, *term.right) for i in s})
+
+    def seen(places: Sequence[int], sides: Sequence[Sum]) -> list[list[list[int]]]:
+        """What the sets have in common with the first places, by the numbers of these."""
+        at = {i: k for k, i in enumerate(places)}
+        return [sorted(sorted(at[i] for i in s if i in at) for s in side) for side in sides]
+
+    wanted = [seen(used[:k], sides) for k in range(len(used) + 1)]
+
+    def ways(places: list[int], images: Sequence[Sum]) -> int:
+        if seen(places, images) != wanted[len(places)]:
+            return 0
+        if len(places) == len(used):
+            return 1
+        return sum(ways([*places, i], images) for i in used if i not in places)
+
+    return ways([], sides) + (ways([], sides[::-1]) if term.left != term.right else 0)
+
+
 def _difference(term: MaxTerm) -> Counter[tuple[int, int]]:
     """left − right as a combination of the [x_i − x_j]_+, with as few of them as possible."""
     if len(term.left) != len(term.right):
@@ -277,15 +356,3 @@ def _transport(linear: Counter[int]) -> Counter[tuple[int, int]]:
 
 def _size(row: Counter[tuple[int, int]]) -> int:
     return sum(map(abs, row.values()))
-
-
-MAX_OF_FIVE = MaxIdentity(
-    5,
-    (
-        MaxTerm(Fraction(3, 2), [(0, 1)], [(2, 3)]),
-        MaxTerm(Fraction(1, 2), [(0, 1), (0, 2)], [(0, 3), (0, 4)]),
-        MaxTerm(Fraction(1, 4), [(0, 1), (2, 3)], [(0, 2), (1, 3)]),
-        MaxTerm(-1, [(0, 1), (2, 3)], [(0, 2), (1, 4)]),
-    ),
-)
-"""The maximum of five numbers by maxima of pairs and maxima of two."""

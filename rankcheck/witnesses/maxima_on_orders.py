@@ -27,11 +27,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -39,20 +38,19 @@ import torch
 
 from rankcheck.linalg import Array
 from rankcheck.witnesses.max_of_seven import MaxSum
-from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
+from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm, Sum
 
 __all__ = [
     "OrderForm",
-    "SortedMean",
     "form_on_order",
     "is_linear_on_orders",
     "is_maximum",
     "mean_form",
-    "sorted_mean",
     "values_on_sets",
 ]
 
 Integers = npt.NDArray[np.int64]
+_Form = tuple[Integers, Integers, Integers]
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,23 @@ class OrderForm:
 
     linear: tuple[Fraction, ...]
     kinks: dict[tuple[int, ...], Fraction]
+
+    @property
+    def denominator(self) -> int:
+        """The least positive integer that makes all coefficients whole."""
+        return math.lcm(*(c.denominator for c in (*self.linear, *self.kinks.values())))
+
+    def __call__(self, x: Array) -> Array:
+        """Its value times ``denominator`` where x_0 ≤ ... ≤ x_{n−1}: numbers (*B, n) to (*B).
+
+        On floats or balls; integers stay integers.
+        """
+        coefficients = np.array([self.linear, *self.kinks])
+        coefficients[0] *= self.denominator
+        coefficients[:, :-1] -= coefficients[:, 1:].copy()  # y_k = x_k − x_{k−1}
+        shares = [int(c * self.denominator) for c in self.kinks.values()]
+        values = x @ x.new_tensor(coefficients.astype(np.int64).tolist()).mT
+        return values[..., 0] + torch.relu(values[..., 1:]) @ x.new_tensor(shares)
 
 
 def values_on_sets(n: int, side: Iterable[Iterable[int]]) -> Integers:
@@ -87,71 +102,6 @@ def values_on_sets(n: int, side: Iterable[Iterable[int]]) -> Integers:
     return total
 
 
-@dataclass(frozen=True)
-class SortedMean:
-    """(⟨linear, x⟩ + Σ_k shares_k max(⟨left_k, x⟩, ⟨right_k, x⟩)) / scale, in integers.
-
-    Args:
-        linear: (n,).
-        left, right: (K, n), nowhere both positive.
-        shares: (K,).
-        scale: a positive number.
-    """
-
-    linear: tuple[int, ...]
-    left: tuple[tuple[int, ...], ...]
-    right: tuple[tuple[int, ...], ...]
-    shares: tuple[int, ...]
-    scale: int
-
-    def __call__(self, x: Array) -> Array:
-        """Its value times ``scale`` at numbers (*B, n), floats or balls: (*B)."""
-        linear, shares = x.new_tensor(self.linear), x.new_tensor(self.shares)
-        F, G = (x @ x.new_tensor(side).mT for side in (self.left, self.right))
-        return x @ linear + torch.maximum(F, G) @ shares
-
-
-def sorted_mean(identity: MaxIdentity) -> SortedMean:
-    """A mean over all permutations at numbers x_0 ≤ ... ≤ x_{n−1}, where many maxima are the same.
-
-    There a maximum over positions is the number at the last of them. What the two sums of a maximum
-    have in common is linear, max(kF, kG) is k max(F, G), and maxima that cancel are left out.
-
-    >>> sorted_mean(MaxIdentity(3, (MaxTerm(1, [(0, 1)], [(0, 2)]),))).linear
-    (0, 0, 2)
-
-    Raises:
-        ValueError: the identity is a :class:`MaxSum`.
-    """
-    if isinstance(identity, MaxSum):
-        raise ValueError("received a MaxSum; it is no mean, and depends on the order")
-    n, chains = identity.n, _chains(identity.n)
-    factor = math.lcm(*(term.coefficient.denominator for term in identity.terms))
-    linear = [0] * n
-    shares = Counter[tuple[tuple[int, ...], ...]]()
-    for term in identity.terms:
-        tops = [values_on_sets(n, side)[chains] for side in (term.left, term.right)]
-        F, G = (top - np.pad(top[:, 1:], ((0, 0), (0, 1))) for top in tops)
-        common = np.minimum(F, G)
-        rows, times = _distinct(np.hstack((F - common, G - common)))
-        sides = rows.reshape(-1, 2, n)
-        share = int(term.coefficient * factor)
-        linear = [a + share * int(b) for a, b in zip(linear, common.sum(0), strict=True)]
-        for pair, count in zip(sides, times, strict=True):
-            size = int(np.gcd.reduce(pair, axis=None))
-            if size:
-                key = tuple(sorted(map(tuple, (pair // size).tolist())))
-                shares[key] += share * size * int(count)
-    kept = {key: share for key, share in shares.items() if share}
-    return SortedMean(
-        tuple(linear),
-        tuple(left for left, _ in kept),
-        tuple(right for _, right in kept),
-        tuple(kept.values()),
-        factor * math.factorial(n),
-    )
-
-
 def form_on_order(terms: Iterable[MaxTerm], order: Sequence[int]) -> OrderForm:
     """The normal form of a sum of terms where x[order[0]] ≤ x[order[1]] ≤ ...
 
@@ -161,27 +111,28 @@ def form_on_order(terms: Iterable[MaxTerm], order: Sequence[int]) -> OrderForm:
     Raises:
         ValueError: ``order`` is not one of 0, ..., n − 1, or a position is n or more.
     """
-    n = len(order)
+    n, terms = len(order), tuple(terms)
     if sorted(order) != list(range(n)):
         raise ValueError(f"received the order {tuple(order)}; it has each of 0, ..., n - 1 once")
     tops = np.cumsum(1 << np.array(order, dtype=np.int64)[::-1])[::-1]
-    return _sum(n, (_form(n, term, tops[None, :]) for term in terms))
+    forms = []
+    for term in terms:
+        F, G = (values_on_sets(n, side)[tops] for side in (term.left, term.right))
+        forms.append(_form(np.maximum(F, G), (F - G)[None, :], np.ones(1, dtype=np.int64)))
+    return _sum(n, terms, forms, 1)
 
 
-def mean_form(n: int, term: MaxTerm) -> OrderForm:
-    """The normal form, where x_0 ≤ ... ≤ x_{n−1}, of the mean of a term over all permutations.
+def mean_form(n: int, *terms: MaxTerm) -> OrderForm:
+    """The normal form, where x_0 ≤ ... ≤ x_{n−1}, of the mean of a sum over all permutations.
 
     Raises:
-        ValueError: a position is n or more.
+        ValueError: a position is n or more, or the counts do not fit into 64 bits.
 
     >>> mean_form(3, MaxTerm(1, [(0,)], [(1,)])).linear  # two of the three pairs meet {2}
     (Fraction(1, 1), Fraction(1, 1), Fraction(2, 3))
     """
-    form = _form(n, term, _chains(n))
-    orders = math.factorial(n)
-    return OrderForm(
-        tuple(a / orders for a in form.linear), {p: c / orders for p, c in form.kinks.items()}
-    )
+    forms = [_mean_form(n, term.left, term.right) for term in terms]
+    return _sum(n, terms, forms, math.factorial(n))
 
 
 def is_maximum(identity: MaxIdentity) -> bool:
@@ -196,8 +147,7 @@ def is_maximum(identity: MaxIdentity) -> bool:
     """
     n = identity.n
     if not isinstance(identity, MaxSum):
-        form = _sum(n, (mean_form(n, term) for term in identity.terms))
-        return form == OrderForm((Fraction(1),) * n, {})
+        return mean_form(n, *identity.terms) == OrderForm((Fraction(1),) * n, {})
     terms, scale = identity.expanded, identity.denominator
     values = sum(
         int(t.coefficient * scale)
@@ -231,50 +181,123 @@ def is_linear_on_orders(n: int, term: MaxTerm) -> bool:
     return not sign[-1] and not (nested & (sign[:, None] * sign < 0)).any()
 
 
-def _sum(n: int, forms: Iterable[OrderForm]) -> OrderForm:
-    """The form of a sum; kinks that cancel are left out."""
-    linear, kinks = [Fraction(0)] * n, defaultdict[tuple[int, ...], Fraction](Fraction)
-    for form in forms:
-        linear = [a + b for a, b in zip(linear, form.linear, strict=True)]
-        for p, c in form.kinks.items():
-            kinks[p] += c
-    return OrderForm(tuple(linear), {p: c for p, c in kinks.items() if c})
+def _sum(n: int, terms: Iterable[MaxTerm], forms: Iterable[_Form], orders: int) -> OrderForm:
+    """The form of a sum of terms, given their forms with coefficient 1; kinks that cancel go."""
+    coefficients = [term.coefficient for term in terms]
+    scale = math.lcm(*(c.denominator for c in coefficients))
+    linear = np.zeros(n, dtype=object)
+    vectors, shares = [np.empty((0, n), dtype=np.int64)], [np.empty(0, dtype=object)]
+    for c, (values, rows, times) in zip(coefficients, forms, strict=True):
+        factor = int(c * scale)
+        linear += factor * values.astype(object)
+        vectors.append(rows)
+        shares.append(factor * times.astype(object))
+    first, place = _distinct(np.concatenate(vectors))
+    total = np.zeros(len(first), dtype=object)
+    np.add.at(total, place, np.concatenate(shares))
+    kept = np.flatnonzero(total)
+    return OrderForm(
+        tuple(Fraction(a, scale * orders) for a in linear),
+        {
+            tuple(p): Fraction(c, scale * orders)
+            for p, c in zip(first[kept].tolist(), total[kept], strict=True)
+        },
+    )
 
 
-def _form(n: int, term: MaxTerm, tops: Integers) -> OrderForm:
-    """The sum of the forms of a term over chains of sets (N, n), the largest set first."""
-    F, G = (values_on_sets(n, side)[tops] for side in (term.left, term.right))
-    D = F - G
-    positive = (D[:, 0] == 0) & (D >= 0).all(1)
-    bends = (D[:, 0] != 0) | ((D > 0).any(1) & (D < 0).any(1))
-    linear = G.sum(0) + D[positive].sum(0)
-    kinks = defaultdict[tuple[int, ...], Fraction](Fraction)
-    vectors, times = _distinct(D[bends])
-    for vector, count in zip(vectors, times, strict=True):
-        size = int(np.gcd.reduce(vector))
-        if next(int(d) for d in vector if d) < 0:  # [−z]_+ = [z]_+ − z
-            linear = linear + count * vector
-            size = -size
-        kinks[tuple((vector // size).tolist())] += term.coefficient * int(count) * abs(size)
-    return OrderForm(tuple(term.coefficient * int(a) for a in linear), dict(kinks))
+@lru_cache(maxsize=1024)
+def _mean_form(n: int, left: Sum, right: Sum) -> _Form:
+    """n! times the form of the mean of max(left, right)."""
+    F, G = (values_on_sets(n, side) for side in (left, right))
+    return _form(_sums_by_size(n, np.maximum(F, G)), *_profiles(n, F - G))
+
+
+def _form(values: Integers, vectors: Integers, times: Integers) -> _Form:
+    """Linear part, kinks and their shares, of a sum of max(F, G) over chains of sets.
+
+    Args:
+        values: the sum of max(F, G) at the n-th, ..., first set of the chains: (n,).
+        vectors: the values of F − G at these sets, for different chains: (N, n).
+        times: how many chains have them: (N,).
+    """
+    bends = (vectors[:, 0] != 0) | ((vectors.min(1) < 0) & (vectors.max(1) > 0))
+    vectors, times = vectors[bends], times[bends]
+    first = np.take_along_axis(vectors, (vectors != 0).argmax(1)[:, None], 1)
+    sizes = np.gcd.reduce(vectors, axis=1)
+    vectors = np.sign(first) * vectors // sizes[:, None]
+    shares = times * sizes
+    # The value at the k-th unit vector is a_k + Σ_p C_p [p_k]_+.
+    return values - shares @ np.maximum(vectors, 0), vectors.astype(np.int16), shares
 
 
 def _distinct(rows: Integers) -> tuple[Integers, Integers]:
-    """The different rows (N, m), and how often each occurs.
+    """The different rows of (N, m), and which of them each row is.
 
     As one number a row, where that fits: numpy sorts numbers far faster than rows.
     """
-    least = rows.min(initial=0)
-    base = int(rows.max(initial=0) - least) + 1
+    least = int(rows.min(initial=0))
+    base = int(rows.max(initial=0)) - least + 1
     if base ** rows.shape[1] >= 2**62:
-        return np.unique(rows, axis=0, return_counts=True)
-    codes = (rows - least) @ base ** np.arange(rows.shape[1], dtype=np.int64)
-    _, first, times = np.unique(codes, return_index=True, return_counts=True)
-    return rows[first], times
+        distinct, place = np.unique(rows, axis=0, return_inverse=True)
+        return distinct, place.ravel()
+    codes = (rows.astype(np.int64) - least) @ base ** np.arange(rows.shape[1], dtype=np.int64)
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    return rows[first], place
+
+
+def _sums_by_size(n: int, values: Integers) -> Integers:
+    """The sums of a function of sets over all n! chains, at their n-th, ..., first set: (n,)."""
+    orders = math.factorial(n)
+    return np.array(
+        [int(values[s].sum()) * (orders // len(s)) for s in _subsets(n)[0][:0:-1]], dtype=np.int64
+    )
+
+
+def _profiles(n: int, values: Integers) -> tuple[Integers, Integers]:
+    """The values of a function of sets at the n-th, ..., first set of all n! chains of sets.
+
+    From the full set down, the beginnings of vectors that end in the same set are counted together.
+
+    Returns:
+        The different vectors (N, n), and how many chains have each (N,).
+
+    Raises:
+        ValueError: n! times |value| does not fit into 64 bits, or |value| into 16.
+    """
+    largest = int(np.abs(values).max())
+    if largest >= 2**15 or math.factorial(n) * largest >= 2**63:
+        raise ValueError(f"received n = {n} and differences up to {largest}; counts would overflow")
+    sets, below = _subsets(n)
+    least, base = int(values.min()), int(np.ptp(values)) + 1
+    vectors, times = values[sets[n]][:, None], np.ones(1, dtype=np.int64)
+    start = end = np.zeros(1, dtype=np.int64)  # the beginning of each count, and its last set
+    for k in range(n, 1, -1):
+        smaller = below[k][end].ravel()
+        level = values[sets[k - 1]][smaller] - least
+        keys = (np.repeat(start, k) * base + level) * len(sets[k - 1]) + smaller
+        order = np.argsort(keys)
+        keys = keys[order]
+        new = np.flatnonzero(np.diff(keys, prepend=-1))
+        times = np.add.reduceat(np.repeat(times, k)[order], new)
+        longer, end = np.divmod(keys[new], len(sets[k - 1]))
+        first = np.diff(longer, prepend=-1) > 0
+        start, longer = np.cumsum(first) - 1, longer[first]
+        vectors = np.column_stack((vectors[longer // base], longer % base + least))
+    return vectors, np.add.reduceat(times, np.flatnonzero(np.diff(start, prepend=-1)))
 
 
 @cache
-def _chains(n: int) -> Integers:
-    """T_0 ⊃ T_1 ⊃ ... of each order, as bits: (n!, n)."""
-    orders = np.array([*itertools.permutations(range(n))], dtype=np.int64)
-    return np.cumsum(1 << orders, axis=1)[:, ::-1].copy()
+def _subsets(n: int) -> tuple[list[Integers], list[Integers]]:
+    """The sets of k = 0, ..., n positions as bits, and the places of those with one element less.
+
+    The second are (sets of k, k), into the sets of k − 1.
+    """
+    bits = np.arange(1 << n)
+    sizes = np.bitwise_count(bits)
+    sets = [bits[sizes == k] for k in range(n + 1)]
+    below = [np.empty((1, 0), dtype=np.int64)]
+    for k in range(1, n + 1):
+        less = sets[k][:, None] & ~(1 << np.arange(n))
+        smaller = less[less != sets[k][:, None]].reshape(-1, k)
+        below.append(np.searchsorted(sets[k - 1], smaller))
+    return sets, below

@@ -1,0 +1,198 @@
+"""Beside Bakaev, Brunck, Hertrich, Stade and Yehudayoff: the maximum of eight, nine and ten numbers
+takes two hidden layers as well."""
+
+from fractions import Fraction
+from functools import cache, partial
+from math import comb
+
+import numpy as np
+
+from rankcheck import construction, eq, paper
+from rankcheck.instances.source import Source, instances
+from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
+from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs, means_without_kinks
+from rankcheck.witnesses.maxima_on_orders import mean_form, values_on_sets
+
+from ._maxima import sorted_numbers
+
+EIGHT, NINE, TEN = map(maximum_by_pairs, (8, 9, 10))
+
+
+def coefficients_moved(identity: MaxIdentity) -> MaxIdentity:
+    """1/48 of a pair from the last mean to the first: right where all numbers are equal."""
+    first, *rest, last = identity.terms
+    first, last = (
+        MaxTerm(t.coefficient + c / len(t.left), t.left, t.right)
+        for t, c in ((first, Fraction(1, 48)), (last, Fraction(-1, 48)))
+    )
+    return MaxIdentity(identity.n, (first, *rest, last))
+
+
+def other_pair(term: MaxTerm, coefficient: Fraction | int) -> MaxTerm:
+    """A mean with its first pair changed."""
+    return MaxTerm(coefficient, [(0, 2), *term.left[1:]], term.right)
+
+
+def pair_changed(identity: MaxIdentity) -> MaxIdentity:
+    """The first mean once with its first pair changed."""
+    first, *rest = identity.terms
+    less = MaxTerm(first.coefficient - 1, first.left, first.right)
+    return MaxIdentity(identity.n, (less, other_pair(first, 1), *rest))
+
+
+@cache
+def form_of(identity: MaxIdentity):
+    """Its normal form, by counting."""
+    return mean_form(identity.n, *identity.terms)
+
+
+def is_the_largest(x, identity):
+    """At sorted numbers the mean is the last of them; no kink is left, and all sets are pairs."""
+    form = form_of(identity)
+    spread = x[..., -1] - x[..., 0]  # where it is small beside x, nothing cancels
+    scale = 40 * form.denominator * spread
+    return (
+        eq(form(x), form.denominator * x[..., -1], scale=scale, label="the identity"),
+        eq(len(form.kinks), 0, label="the kinks that are left"),
+        eq(identity.rank, 2, label="maxima of pairs"),
+    )
+
+
+@construction(
+    "field.max-of-eight-by-pairs",
+    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 2"),
+    instances=sorted_numbers(n=8),
+    mutants={
+        "two coefficients changed": {"identity": coefficients_moved(EIGHT)},
+        "a pair changed": {"identity": pair_changed(EIGHT)},
+    },
+    witness=MaxIdentity,
+    effort=0.2,
+)
+def test_max_of_eight_by_pairs(x, *, identity=EIGHT):
+    r"""The maximum of eight numbers is a mean of maxima of two sums of maxima of pairs.
+
+    $\max(x_0, \dots, x_7)$ is the mean, over all permutations, of a combination of 33 maxima of two
+    sums of at most three maxima of pairs. So it needs at most two hidden layers, and by Wang and Sun
+    every continuous function of seven variables with finitely many linear pieces does. The bound
+    $\lceil \log_3(n - 2) \rceil + 1$ of Bakaev et al., as recalled, is three for eight numbers; this is
+    one less, and we know of no source for it.
+
+    An instance is $x_0 \le \dots \le x_7$, and a mean over all permutations does not change with the
+    order. There it is a linear function plus kinks $[\langle p, y \rangle]_+$ in
+    $y_k = x_k - x_{k-1}$, which are counted over sets of numbers, in integers: all of them cancel, and
+    the linear function is the last number. So this is decided for all x. The linear function, and what
+    is left of the kinks in controls, is compared at x as well.
+    """
+    return is_the_largest(x, identity)
+
+
+@construction(
+    "field.max-of-nine-by-pairs",
+    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 2"),
+    instances=sorted_numbers(n=9),
+    mutants={
+        "two coefficients changed": {"identity": coefficients_moved(NINE)},
+        "a pair changed": {"identity": pair_changed(NINE)},
+    },
+    witness=MaxIdentity,
+    effort=0.2,
+)
+def test_max_of_nine_by_pairs(x, *, identity=NINE):
+    r"""The maximum of nine numbers is a mean of maxima of two sums of maxima of pairs.
+
+    $\max(x_0, \dots, x_8)$ is the mean, over all permutations, of a combination of 377 maxima of two
+    sums of at most four maxima of at most two numbers. It follows from that of ten numbers
+    (field.max-of-ten-by-pairs) with one of them repeated; this one has a tenth of the units.
+
+    An instance is $x_0 \le \dots \le x_8$; as in field.max-of-eight-by-pairs, the kinks are counted over
+    sets and cancel.
+    """
+    return is_the_largest(x, identity)
+
+
+@construction(
+    "field.max-of-ten-by-pairs",
+    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 2"),
+    instances=sorted_numbers(n=10),
+    mutants={
+        "two coefficients changed": {"identity": coefficients_moved(TEN)},
+        "a pair changed": {"identity": pair_changed(TEN)},
+    },
+    witness=MaxIdentity,
+    effort=0.2,
+)
+def test_max_of_ten_by_pairs(x, *, identity=TEN):
+    r"""The maximum of ten numbers is a mean of maxima of two sums of maxima of pairs.
+
+    $\max(x_0, \dots, x_9)$ is the mean, over all permutations, of a combination of 516 maxima of two
+    sums of at most four maxima of pairs. So it needs at most two hidden layers, and by Wang and Sun
+    every continuous function of nine variables with finitely many linear pieces does; the bound
+    of Bakaev et al., as recalled, is three.
+
+    An instance is $x_0 \le \dots \le x_9$; as in field.max-of-eight-by-pairs, the kinks are counted over
+    sets, and all 11 182 cancel. The network has 388 403 601 units, and is not built.
+    """
+    return is_the_largest(x, identity)
+
+
+@instances
+def sets_by_size(source: Source):
+    """n = 4, 6, 8 or 10 numbers, and how many of them are 1, the others 0."""
+    n = source.choice((4, 6, 8, 10))
+    return n, source.integer(1, n)
+
+
+def with_maxima(n: int, *, change: int):
+    """The coefficient of the maximum of n numbers changed."""
+    means, maxima = means_without_kinks(n)
+    return means, {**maxima, n: maxima[n] + change}
+
+
+def with_other_pair(n: int):
+    """The first pair of the first mean changed."""
+    (first, *means), maxima = means_without_kinks(n)
+    return (other_pair(first, first.coefficient), *means), maxima
+
+
+@cache
+def sums_by_size(n: int, means):
+    """The sum of a combination of |F − G| over all sets of k positions, k = 0, ..., n."""
+    values = sum(
+        int(t.coefficient) * abs(values_on_sets(n, t.left) - values_on_sets(n, t.right))
+        for t in means
+    )
+    sizes = np.bitwise_count(np.arange(1 << n))
+    return [int(np.sum(values * (sizes == k))) for k in range(n + 1)]
+
+
+@construction(
+    "field.means-without-kinks",
+    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Lemma 3"),
+    instances=sets_by_size(),
+    mutants={
+        "the coefficient of the maximum changed": {"combination": partial(with_maxima, change=1)},
+        "a pair changed": {"combination": with_other_pair},
+    },
+    witness=MaxIdentity,
+    no_batch="an instance is two integers: a batch would hold copies of it",
+)
+def test_means_without_kinks(n, k, *, combination=means_without_kinks):
+    r"""Means of $|F - G|$ whose kinks cancel, and the maxima that they are.
+
+    With sums F, G of equally many maxima of pairs of n numbers, and $M_m$ the mean of the maxima of m
+    of the n numbers, there are combinations of means of $|F - G|$ over all permutations, of 1, 3, 29 and
+    483 terms for n = 4, 6, 8 and 10, that are
+    $$2 M_4 - 2 M_2, \quad 4 M_6 - 8 M_4 + 4 M_2, \quad -120 M_8 + 288 M_6 - 234 M_4 + 66 M_2, \quad
+    -1008 M_{10} + 2880 M_8 - 2880 M_6 + 1184 M_4 - 176 M_2.$$
+
+    An instance is n and k, and there are 28. That all kinks cancel is counted for n. So both sides are
+    linear where the numbers are sorted, and equal if they are where k numbers are 1 and the others 0:
+    the sums over all such sets are compared, in integers.
+    """
+    means, maxima = combination(n)
+    expected = sum(a * (comb(n, k) - comb(n - m, k)) for m, a in maxima.items())
+    return (
+        eq(sums_by_size(n, means)[k], expected, terms=0, label="k numbers are 1"),
+        eq(len(form_of(MaxIdentity(n, means)).kinks), 0, label="the kinks that are left"),
+    )
