@@ -23,7 +23,7 @@ from rankcheck.records.file import Records
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import floored, log_axis, whole_axis
 from rankcheck.report.svg import TALL, Axis, Chart, Point
-from rankcheck.witnesses import MAX_OF_EIGHT_BY_PAIRS, least_hidden_layers
+from rankcheck.witnesses import least_hidden_layers, maximum_by_pairs
 from rankcheck.witnesses.switching_loops import switching_loop
 
 __all__ = ["CHARTS", "ROOT", "file_of", "page", "saved"]
@@ -308,7 +308,7 @@ def maxima() -> Picture:
     printed = [3 ** (h - 1) + 2 for h in layers]
     for h, n in zip(layers, printed, strict=True):
         assert (least_hidden_layers(n), least_hidden_layers(n + 1)) == (h, h + 1)
-    eight = MAX_OF_EIGHT_BY_PAIRS.n
+    eight = maximum_by_pairs(8).n
     here = [eight ** (h // 2) * 2 ** (h % 2) for h in layers]
     chart = Chart(
         "Maxima in few layers",

@@ -28,12 +28,16 @@ def coefficients_moved(identity: MaxIdentity) -> MaxIdentity:
     return MaxIdentity(identity.n, (first, *rest, last))
 
 
+def other_pair(term: MaxTerm, coefficient: Fraction | int) -> MaxTerm:
+    """A mean with its first pair changed."""
+    return MaxTerm(coefficient, [(0, 2), *term.left[1:]], term.right)
+
+
 def pair_changed(identity: MaxIdentity) -> MaxIdentity:
     """The first mean once with its first pair changed."""
     first, *rest = identity.terms
-    once = MaxTerm(1, [(0, 2), *first.left[1:]], first.right)
     less = MaxTerm(first.coefficient - 1, first.left, first.right)
-    return MaxIdentity(identity.n, (less, once, *rest))
+    return MaxIdentity(identity.n, (less, other_pair(first, 1), *rest))
 
 
 @cache
@@ -145,10 +149,10 @@ def with_maxima(n: int, *, change: int):
     return means, {**maxima, n: maxima[n] + change}
 
 
-def without_a_mean(n: int):
-    """The first mean of |F − G| left out."""
-    (_, *means), maxima = means_without_kinks(n)
-    return tuple(means), maxima
+def with_other_pair(n: int):
+    """The first pair of the first mean changed."""
+    (first, *means), maxima = means_without_kinks(n)
+    return (other_pair(first, first.coefficient), *means), maxima
 
 
 @cache
@@ -168,7 +172,7 @@ def sums_by_size(n: int, means):
     instances=sets_by_size(),
     mutants={
         "the coefficient of the maximum changed": {"combination": partial(with_maxima, change=1)},
-        "a mean less": {"combination": without_a_mean},
+        "a pair changed": {"combination": with_other_pair},
     },
     witness=MaxIdentity,
     no_batch="an instance is two integers: a batch would hold copies of it",

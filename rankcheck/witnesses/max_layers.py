@@ -3,9 +3,9 @@ r"""The maximum of n numbers in ⌈log₃(n − 2)⌉ + 1 hidden layers, for n u
 A maximum of two numbers takes one hidden layer, and one of five or of six numbers takes two
 (:func:`rankcheck.witnesses.maximum_by_pairs`). Blocks, one behind another, give the maximum of
 $2^a 5^b 6^c$ numbers, or fewer, in a + 2b + 2c hidden layers: first all pairs, then all fives, then
-all sixes, with the last number repeated where a level does not come out even. With fives alone, which are much smaller, the printed number of layers is reached
-for n = 4, ..., 10, 12, ..., 25 and 30, ..., 50; with sixes for all n up to 72. From n = 73 on these
-blocks take more layers for some n.
+all sixes, with the last number repeated where a level does not come out even. With fives alone,
+which are much smaller, the printed number of layers is reached for n = 4, ..., 10, 12, ..., 25 and
+30, ..., 50; with sixes for all n up to 72. From n = 73 on these blocks take more layers for some n.
 
 All weights are whole, as the value is $60^b 180^c$ times the maximum.
 

@@ -12,13 +12,6 @@ $$m_{ij} = x_j + r_{ij} = x_i + r_{ji}, \qquad \max(F, G) = [F - G]_+ + G,$$
 
 and where F and G have equally many maxima, F − G is a combination of the $r_{ij}$ alone.
 
-Five numbers, with $m_{ij} = \max(x_i, x_j)$: $\max(x_0, \dots, x_4)$ is
-
-* 1/10 of the sum of the 15 maxima of two disjoint pairs, $\max(m_{01}, m_{23})$,
-* plus 1/30 of that of the 15 $\max(m_{01} + m_{02}, m_{03} + m_{04})$,
-* plus 1/60 of that of the 15 $\max(m_{01} + m_{23}, m_{02} + m_{13})$,
-* minus 1/60 of that of the 60 $\max(m_{01} + m_{23}, m_{02} + m_{14})$.
-
 Used by :func:`rankcheck.witnesses.maximum_by_pairs` and field.max-of-five. Source of the statement:
 E. Bakaev, F. Brunck, C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network expressivity:
 subdividing the simplex*; the coefficients were found again by linear algebra over the orbits of
@@ -213,28 +206,27 @@ class MaxIdentity:
 
     @property
     def cost(self) -> float:
-        r"""The sum of the squared weights of a network of it, all kinks in both signs.
+        r"""The sum of squared weights of a balanced network of two hidden layers, for r = 2.
 
-        $\max(F, G) = (F + G + |F - G|) / 2$ has the units $\pm (F - G)$ for all images, and the terms
-        $F + G$ together are $\gamma$ times the mean of $x_i$ and $\gamma_2$ times that of
-        $|x_i - x_j| / 2$, with $\gamma_2$ half of the sum of coefficients times numbers of pairs.
-        With one factor for all $r_{ij}$, and what enters and leaves each unit behind them balanced,
-        it is $3 (2 n (n - 1))^{1/3} P^{2/3} + 6 |\gamma|^{2/3} n^{-1/3}$, where P is
-        $|\gamma_2| (n (n - 1))^{-1/2}$ plus the sum of |coefficient| times the norm of
-        $F - G$ as a combination of the $r_{ij}$.
-
-        Raises:
-            ValueError: a set has three positions or more, or two sides have different numbers of
-                sets.
+        $\max(F, G) = (F + G + |F - G|) / 2$ takes the units $\pm (F - G)$ for all images, and F + G
+        gives means of $x_i$ and of $|x_i - x_j|$. As a combination of the $r_{ij}$,
+        $F - G = \sum_{i < j} w_{ij} |x_i - x_j| / 2 + \sum_i d_i x_i$ has weights of least norm
+        $(\sum w_{ij}^2 / 2 + 2 \sum d_i^2 / n)^{1/2}$. By symmetry all $r_{ij}$ have one factor;
+        they and what is behind them cost $3 (2 n (n - 1))^{1/3} P^{2/3}$, with P the sum of the
+        norms times |coefficients|.
         """
-        n = self.n
-        sets = [(t.coefficient, [*t.left, *t.right]) for t in self.terms]
-        total = float(sum(c * len(one) for c, one in sets)) / 2
-        pairs = float(sum(c * sum(len(s) == 2 for s in one) for c, one in sets)) / 2
-        path = abs(pairs) / math.sqrt(n * (n - 1))
-        path += sum(
-            abs(float(t.coefficient)) * math.hypot(*_difference(t).values()) for t in self.terms
-        )
+        n, path, pairs, total = self.n, 0.0, 0.0, 0.0
+        for term in self.terms:
+            c, weights, slopes = float(term.coefficient), Counter[Sum](), Counter[int]()
+            for sign, side in ((1, term.left), (-1, term.right)):
+                for s in side:
+                    weights[s] += sign * (len(s) - 1)
+                    slopes.update({i: 2 * sign // len(s) for i in s})
+                    pairs += c * (len(s) - 1) / 2
+                    total += c / 2
+            squares = (sum(v * v for v in w.values()) for w in (weights, slopes))
+            path += abs(c) * math.sqrt(next(squares) / 2 + next(squares) / (2 * n))
+        path += abs(pairs) / math.sqrt(n * (n - 1))
         return 3 * (2 * n * (n - 1) * path**2) ** (1 / 3) + 6 * (total**2 / n) ** (1 / 3)
 
     def network(self) -> Network:
@@ -256,6 +248,10 @@ class MaxIdentity:
 def _matrices(identity: MaxIdentity) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The three matrices of the network of an identity of pairs."""
     n = identity.n
+    if identity.rank > 2:
+        raise ValueError(
+            f"received maxima of {identity.rank} numbers; a hidden layer takes those of two"
+        )
     units = {pair: k for k, pair in enumerate(itertools.permutations(range(n), 2))}
     first = torch.zeros(len(units) + 2, n, dtype=torch.float64)
     for (i, j), k in units.items():
@@ -316,9 +312,6 @@ def _symmetries(term: MaxTerm) -> int:
 
 def _difference(term: MaxTerm) -> Counter[tuple[int, int]]:
     """left − right as a combination of the [x_i − x_j]_+, with as few of them as possible."""
-    largest = max(map(len, (*term.left, *term.right)))
-    if largest > 2:
-        raise ValueError(f"received maxima of {largest} numbers; a hidden layer takes those of two")
     if len(term.left) != len(term.right):
         raise ValueError(
             f"received max({term.left}, {term.right}); the two sides have equally many sets"

@@ -14,10 +14,10 @@ own, with far fewer units. Each contains $M_n$, so that is a combination of mean
 $\max(F, G) = (F + G + |F - G|) / 2$. F has at most one set up to n = 4, two up to six, three up to
 eight and four up to ten.
 
-Used by field.max-of-five, field.max-of-six, field.max-of-eight-by-pairs, field.max-of-nine-by-pairs,
-field.max-of-ten-by-pairs and field.means-without-kinks. Five numbers are due to E. Bakaev, F.
-Brunck, C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network expressivity: subdividing the
-simplex*; for the others we know of no source (docs/proofs/maxima-by-pairs.md).
+Used by field.max-of-five, field.max-of-six, field.max-of-eight-by-pairs, -nine-, -ten-, and
+field.means-without-kinks. Five numbers are due to E. Bakaev, F. Brunck, C. Hertrich, J. Stade,
+A. Yehudayoff, *Better neural network expressivity: subdividing the simplex*; for the others we know
+of no source (docs/proofs/maxima-by-pairs.md).
 """
 
 from __future__ import annotations
@@ -27,16 +27,13 @@ from collections import defaultdict
 from fractions import Fraction
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm, Sum
 
-__all__ = ["LARGEST", "maximum_by_pairs", "means_without_kinks"]
-
-#: The most numbers whose maximum has coefficients here.
-LARGEST = 10
+__all__ = ["maximum_by_pairs", "means_without_kinks"]
 
 
+@cache
 def means_without_kinks(n: int) -> tuple[tuple[MaxTerm, ...], dict[int, int]]:
     """The means of |F − G| of n numbers, and which combination of the M_m they are.
 
@@ -48,9 +45,10 @@ def means_without_kinks(n: int) -> tuple[tuple[MaxTerm, ...], dict[int, int]]:
     Raises:
         ValueError: not 3 ≤ n ≤ 10.
     """
-    if not 3 <= n <= LARGEST:
-        raise ValueError(f"received n = {n}; there are coefficients for n = 3, ..., {LARGEST}")
-    entry = _data()[str(n)]
+    data = resources.files(__package__).joinpath("maxima_by_pairs.json").read_text("utf-8")
+    entry = json.loads(data).get(str(n))
+    if entry is None:
+        raise ValueError(f"received n = {n}; there are coefficients for n = 3, ..., 10")
     terms = []
     for line in entry["means"]:
         coefficient, _, sides = line.partition(":")
@@ -63,20 +61,18 @@ def means_without_kinks(n: int) -> tuple[tuple[MaxTerm, ...], dict[int, int]]:
 def maximum_by_pairs(n: int) -> MaxIdentity:
     """The maximum of n numbers by maxima of at most two numbers and maxima of two, n ≤ 10.
 
-    >>> [len(maximum_by_pairs(n).terms) for n in range(3, 11)]
-    [1, 1, 4, 4, 24, 33, 377, 516]
+    >>> [len(maximum_by_pairs(n).terms) for n in range(1, 11)]
+    [1, 1, 1, 1, 4, 4, 24, 33, 377, 516]
 
     Raises:
-        ValueError: not 2 ≤ n ≤ 10.
+        ValueError: not 1 ≤ n ≤ 10.
     """
-    if not 2 <= n <= LARGEST:
-        raise ValueError(f"received n = {n}; there are coefficients for n = 2, ..., {LARGEST}")
     return MaxIdentity(n, tuple(MaxTerm(c, *sides) for sides, c in _maximum(n).items() if c))
 
 
 def _maximum(n: int) -> dict[tuple[Sum, Sum], Fraction]:
     """The coefficients of M_n: M_n = (Σ_t c_t mean |F_t − G_t| − Σ_{m < n} a_m M_m) / a_n."""
-    if n < 3:
+    if n in (1, 2):
         side = (tuple(range(n)),)
         return {(side, side): Fraction(1)}
     terms, maxima = means_without_kinks(n)
@@ -91,9 +87,3 @@ def _maximum(n: int) -> dict[tuple[Sum, Sum], Fraction]:
         for sides, c in _maximum(m).items():
             total[sides] -= c * maxima[m] / maxima[n]
     return total
-
-
-@cache
-def _data() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("maxima_by_pairs.json").read_text("utf-8")
-    return json.loads(text)  # type: ignore[no-any-return]

@@ -256,45 +256,30 @@ def _sums_by_size(n: int, values: Integers) -> Integers:
 def _profiles(n: int, values: Integers) -> tuple[Integers, Integers]:
     """The values of a function of sets at the n-th, ..., first set of all n! chains of sets.
 
-    Counted over the 2^n sets: a set has a class, given by its value and the classes of its subsets
-    with one element less, and from the full set down, the beginnings of vectors that end in sets of
-    one class are counted.
+    From the full set down, the beginnings of vectors that end in the same set are counted together.
 
     Returns:
         The different vectors (N, n), and how many chains have each (N,).
 
     Raises:
-        ValueError: the numbers n! times |value| do not fit into 64 bits.
+        ValueError: n! times |value| does not fit into 64 bits, or |value| into 16.
     """
-    if math.factorial(n) * int(np.abs(values).max()) >= 2**63:
-        raise ValueError(f"received n = {n}; the counts of its {n}! orders do not fit into 64 bits")
+    largest = int(np.abs(values).max())
+    if largest >= 2**15 or math.factorial(n) * largest >= 2**63:
+        raise ValueError(f"received n = {n} and differences up to {largest}; counts would overflow")
     sets, below = _subsets(n)
-    level, classes = np.unique(values[sets[1]], return_inverse=True)
-    levels, steps = [level], []
-    for k in range(2, n + 1):
-        rows = np.column_stack((values[sets[k]], np.sort(classes[below[k]])))
-        rows, classes = np.unique(rows, axis=0, return_inverse=True)
-        classes = classes.ravel()
-        size = len(levels[-1])
-        codes, ways = np.unique(
-            rows[:, 1:] + size * np.arange(len(rows))[:, None], return_counts=True
-        )
-        steps.append((codes // size, codes % size, ways))
-        levels.append(rows[:, 0])
-    vectors, times = levels[-1][:, None], np.ones(1, dtype=np.int64)
-    start = state = np.zeros(1, dtype=np.int64)  # the beginning and the class of each count
-    least, base = int(values.min()), int(values.max() - values.min()) + 1
-    for level, (above, under, ways) in zip(levels[-2::-1], steps[::-1], strict=True):
-        ends = np.searchsorted(above, np.arange(above[-1] + 2))
-        many = np.diff(ends)[state]
-        source = np.repeat(np.arange(len(state)), many)
-        step = np.arange(len(source)) + np.repeat(ends[state] - np.cumsum(many) + many, many)
-        key = (start[source] * base + level[under[step]] - least) * len(level) + under[step]
-        order = np.argsort(key)
-        key = key[order]
-        new = np.flatnonzero(np.diff(key, prepend=-1))
-        times = np.add.reduceat((times[source] * ways[step])[order], new)
-        longer, state = np.divmod(key[new], len(level))
+    least, base = int(values.min()), int(np.ptp(values)) + 1
+    vectors, times = values[sets[n]][:, None], np.ones(1, dtype=np.int64)
+    start = end = np.zeros(1, dtype=np.int64)  # the beginning of each count, and its last set
+    for k in range(n, 1, -1):
+        smaller = below[k][end].ravel()
+        level = values[sets[k - 1]][smaller] - least
+        keys = (np.repeat(start, k) * base + level) * len(sets[k - 1]) + smaller
+        order = np.argsort(keys)
+        keys = keys[order]
+        new = np.flatnonzero(np.diff(keys, prepend=-1))
+        times = np.add.reduceat(np.repeat(times, k)[order], new)
+        longer, end = np.divmod(keys[new], len(sets[k - 1]))
         new = np.diff(longer, prepend=-1) > 0
         start, longer = np.cumsum(new) - 1, longer[new]
         vectors = np.column_stack((vectors[longer // base], longer % base + least))

@@ -9,7 +9,8 @@ import torch
 
 from rankcheck.balls import balls
 from rankcheck.regions import regions
-from rankcheck.witnesses.maxima import MAX_OF_FIVE, MaxIdentity, MaxTerm
+from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
+from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs
 from rankcheck.witnesses.maxima_on_orders import is_maximum
 
 from ._plain import plain
@@ -28,6 +29,7 @@ def mean_by_hand(identity, x):
     return total / count
 
 
+MAX_OF_FIVE = maximum_by_pairs(5)
 SMALL = MaxIdentity(
     4,
     (

@@ -8,20 +8,17 @@ import numpy as np
 import pytest
 import torch
 
+from rankcheck.balls import balls
 from rankcheck.witnesses import (
-    MAX_OF_EIGHT_BY_PAIRS,
-    MAX_OF_FIVE,
     MAX_OF_SEVEN,
-    MAX_OF_SEVEN_BY_PAIRS,
-    MAX_OF_SIX,
     MaxIdentity,
     MaxSum,
     MaxTerm,
     form_on_order,
     is_linear_on_orders,
     is_maximum,
+    maximum_by_pairs,
     mean_form,
-    sorted_mean,
     values_on_sets,
 )
 
@@ -29,7 +26,7 @@ BENT = MaxTerm("1/3", [(0, 1), (0, 2)], [(0, 3), (1, 2)])
 UNEQUAL = MaxTerm("-2/5", [(0, 1), (2,)], [(3,)])
 STRAIGHT = MaxTerm(2, [(0, 1)], [(2, 3)])
 TERMS = [BENT, UNEQUAL, STRAIGHT]
-BY_PAIRS = [MAX_OF_SIX, MAX_OF_SEVEN_BY_PAIRS, MAX_OF_EIGHT_BY_PAIRS]
+BY_PAIRS = [maximum_by_pairs(n) for n in (6, 7, 8)]
 
 
 def value(term, x):
@@ -98,7 +95,7 @@ def test_numbers_below_zero_bend_where_sides_have_different_sizes():
 
 @pytest.mark.oracle("rankcheck.witnesses.is_maximum", "numpy.max at random points")
 @pytest.mark.parametrize("factor", [1, Fraction(99, 100)])
-@pytest.mark.parametrize("identity", [MAX_OF_FIVE, MAX_OF_SEVEN], ids=["mean", "sum"])
+@pytest.mark.parametrize("identity", [maximum_by_pairs(5), MAX_OF_SEVEN], ids=["mean", "sum"])
 def test_what_is_the_maximum(identity, factor):
     first, *rest = identity.terms
     changed = MaxTerm(first.coefficient * factor, first.left, first.right)
@@ -133,21 +130,35 @@ def test_what_is_linear_on_orders(term):
     assert is_linear_on_orders(4, term) == all(additive) == (term is STRAIGHT)
 
 
-@pytest.mark.oracle("rankcheck.witnesses.sorted_mean", "the mean over itertools.permutations")
-def test_means_at_sorted_numbers():
+def test_values_of_a_mean_at_sorted_numbers():
+    """Of several terms at once, in floats and exactly on balls of whole numbers."""
+    terms = (BENT, UNEQUAL, STRAIGHT, MaxTerm("2/7", [(0,)], [(1, 2)]))
+    form = mean_form(4, *terms)
     _, x = cone(range(4))
-    identity = MaxIdentity(4, (BENT, STRAIGHT, MaxTerm("2/7", [(0,)], [(1, 2)])))
-    mean = sorted_mean(identity)
-    expected = np.mean(
-        [
-            sum(value(term, x[list(p)]) for term in identity.terms)
-            for p in itertools.permutations(range(4))
-        ],
-        axis=0,
-    )
-    np.testing.assert_allclose(mean(torch.from_numpy(x.T)) / mean.scale, expected, atol=1e-12)
-    with pytest.raises(ValueError, match="received a MaxSum; it is no mean"):
-        sorted_mean(MAX_OF_SEVEN)
+    for points in (x, np.round(x).astype(int)):
+        orders = [points[list(p)] for p in itertools.permutations(range(4))]
+        expected = np.mean([sum(value(term, one) for term in terms) for one in orders], axis=0)
+        values = form(torch.tensor(points.T, dtype=torch.float64))
+        np.testing.assert_allclose(values / form.denominator, expected, atol=1e-12)
+    at_balls = form(balls(torch.tensor(points.T, dtype=torch.float64)))
+    assert at_balls.elements.tolist() == [int(v) for v in values.round().tolist()]
+
+
+@pytest.mark.oracle("rankcheck.witnesses.mean_form", "form_on_order, one order after another")
+@pytest.mark.parametrize("n", [1, 2, 5, 6])
+def test_counts_over_sets_are_those_over_orders(n):
+    rng = np.random.default_rng(n)
+    for _ in range(8):
+        sides = [
+            [rng.permutation(n)[: rng.integers(1, 4)].tolist() for _ in range(rng.integers(1, 5))]
+            for _ in range(2)
+        ]
+        term = MaxTerm(Fraction(int(rng.integers(1, 9)), 7), *sides)
+        orders = [*itertools.permutations(range(n))]
+        total = form_on_order([term.permuted(order) for order in orders], range(n))
+        mean = mean_form(n, term)
+        assert [a * len(orders) for a in mean.linear] == list(total.linear)
+        assert {p: c * len(orders) for p, c in mean.kinks.items()} == total.kinks
 
 
 @pytest.mark.parametrize("identity", BY_PAIRS, ids=["six", "seven", "eight"])
@@ -190,7 +201,7 @@ def test_a_mean_that_is_not_the_maximum():
 
 @pytest.mark.parametrize("identity", BY_PAIRS, ids=lambda identity: str(identity.n))
 def test_means_are_the_maximum_at_whole_numbers(identity):
-    """Term by term and permutation by permutation, in integers: no normal form, no sorted mean."""
+    """Term by term and permutation by permutation, in integers: no normal form."""
     n, scale = identity.n, math.lcm(*(t.coefficient.denominator for t in identity.terms))
     orders = np.array([*itertools.permutations(range(n))])
     rng = np.random.default_rng(n)
