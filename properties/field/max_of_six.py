@@ -59,8 +59,8 @@ def test_max_of_six(x, *, net=SIX):
 
     One ReLU network of two hidden layers, 6 → 32 → 499 → 1, without biases and with integer
     weights, has the value $180 \max(x_0, \dots, x_5)$ at every $x \in \mathbb R^6$. So by Wang and Sun
-    every continuous function of five variables with finitely many linear pieces takes two hidden
-    layers. The bound $\lceil \log_3(n - 2) \rceil + 1$ of Bakaev et al., as recalled, is three for six
+    every continuous function of five variables with finitely many linear pieces needs at most two
+    hidden layers. The bound $\lceil \log_3(n - 2) \rceil + 1$ of Bakaev et al., as recalled, is three for six
     numbers; this is one less, and we know of no source for it.
 
     Compared at any numbers, and at whole ones without a tolerance. The network computes the identity

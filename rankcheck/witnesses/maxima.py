@@ -206,18 +206,27 @@ class MaxIdentity:
 
     @property
     def cost(self) -> float:
-        r"""The sum of squared weights of a balanced network of two hidden layers, for r = 2.
+        r"""The sum of squared weights of a balanced network of two hidden layers.
 
         $\max(F, G) = (F + G + |F - G|) / 2$ takes the units $\pm (F - G)$ for all images, and F + G
         gives means of $x_i$ and of $|x_i - x_j|$. As a combination of the $r_{ij}$,
         $F - G = \sum_{i < j} w_{ij} |x_i - x_j| / 2 + \sum_i d_i x_i$ has weights of least norm
         $(\sum w_{ij}^2 / 2 + 2 \sum d_i^2 / n)^{1/2}$. By symmetry all $r_{ij}$ have one factor;
         they and what is behind them cost $3 (2 n (n - 1))^{1/3} P^{2/3}$, with P the sum of the
-        norms times |coefficients|.
+        norms times |coefficients|, and $\gamma$ times the mean of $x_i$ costs
+        $6 \gamma^{2/3} n^{-1/3}$.
+
+        Raises:
+            ValueError: a set has three positions or more, or two sides have different numbers of
+                sets.
         """
+        if self.rank > 2 or any(len(t.left) != len(t.right) for t in self.terms):
+            raise ValueError(
+                "received sets of three, or unequal sides; the formula is one of pairs"
+            )
         n, path, pairs, total = self.n, 0.0, 0.0, 0.0
         for term in self.terms:
-            c, weights, slopes = float(term.coefficient), Counter[Sum](), Counter[int]()
+            c, weights, slopes = float(term.coefficient), Counter[tuple[int, ...]](), Counter[int]()
             for sign, side in ((1, term.left), (-1, term.right)):
                 for s in side:
                     weights[s] += sign * (len(s) - 1)

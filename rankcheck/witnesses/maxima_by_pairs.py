@@ -25,7 +25,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from fractions import Fraction
-from functools import cache
 from importlib import resources
 
 from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm, Sum
@@ -33,7 +32,6 @@ from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm, Sum
 __all__ = ["maximum_by_pairs", "means_without_kinks"]
 
 
-@cache
 def means_without_kinks(n: int) -> tuple[tuple[MaxTerm, ...], dict[int, int]]:
     """The means of |F − G| of n numbers, and which combination of the M_m they are.
 
@@ -57,7 +55,6 @@ def means_without_kinks(n: int) -> tuple[tuple[MaxTerm, ...], dict[int, int]]:
     return tuple(terms), {int(m): a for m, a in entry["maxima"].items()}
 
 
-@cache
 def maximum_by_pairs(n: int) -> MaxIdentity:
     """The maximum of n numbers by maxima of at most two numbers and maxima of two, n ≤ 10.
 

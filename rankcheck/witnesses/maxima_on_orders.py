@@ -280,8 +280,8 @@ def _profiles(n: int, values: Integers) -> tuple[Integers, Integers]:
         new = np.flatnonzero(np.diff(keys, prepend=-1))
         times = np.add.reduceat(np.repeat(times, k)[order], new)
         longer, end = np.divmod(keys[new], len(sets[k - 1]))
-        new = np.diff(longer, prepend=-1) > 0
-        start, longer = np.cumsum(new) - 1, longer[new]
+        first = np.diff(longer, prepend=-1) > 0
+        start, longer = np.cumsum(first) - 1, longer[first]
         vectors = np.column_stack((vectors[longer // base], longer % base + least))
     return vectors, np.add.reduceat(times, np.flatnonzero(np.diff(start, prepend=-1)))
 

@@ -33,7 +33,7 @@ REPEATED = [
 
 def arrangements(counts):
     """All rows with so many 0s, 1s, ...: (N, n)."""
-    rows = [[]]
+    rows: list[list[int]] = [[]]
     for _ in range(sum(counts)):
         rows = [[*r, k] for r in rows for k, c in enumerate(counts) if r.count(k) < c]
     return np.array(rows)
@@ -110,7 +110,7 @@ def test_the_cost_is_that_of_a_balanced_network(n):
     moved = np.array([[place[order[i], order[j]] for i, j in pairs] for order in orders])
     x = np.random.default_rng(n).normal(size=(20 * n, n))
     units = np.maximum(x[:, pairs[:, 0]] - x[:, pairs[:, 1]], 0)
-    rows, reads, gamma = [np.full((1, len(pairs)), 1 / len(pairs))], [], 0
+    rows, reads, gamma = [np.full((1, len(pairs)), 1 / len(pairs))], [], 0.0
     for term in identity.terms:
         F, G = (sum(x[:, list(s)].max(1) for s in side) for side in (term.left, term.right))
         weights = np.linalg.lstsq(units, F - G)[0]
@@ -139,3 +139,6 @@ def test_what_is_too_large_is_refused():
         means_without_kinks(2)
     with pytest.raises(ValueError, match=r"388403505 images; at most 4194304 are made"):
         maximum_by_pairs(10).network()
+    for term in (MaxTerm(1, [(0, 1, 2)], [(0,)]), MaxTerm(1, [(0,), (1,)], [(2,)])):
+        with pytest.raises(ValueError, match="the formula is one of pairs"):
+            assert MaxIdentity(3, (term,)).cost
