@@ -438,15 +438,14 @@ def summand(c: Fraction, value: str) -> str:
 
 def means_text(n: int, maxima: Mapping[int, Fraction], found: Sequence[MaxTerm]) -> str:
     """What ``search_means`` finds, by |F − G| = 2 max(F, G) − F − G in whole numbers."""
-    shares = Counter({n: Fraction(2)})
-    shares.subtract({m: 2 * c for m, c in maxima.items()})
+    shares = {m: -2 * maxima.get(m, Fraction(0)) for m in range(1, n)} | {n: Fraction(2)}
     for t in found:
         for s in (*t.left, *t.right):
             shares[len(s)] -= t.coefficient
     every = [*shares.values(), *(t.coefficient for t in found)]
     common = Fraction(math.gcd(*(c.numerator for c in every)))
     common /= math.lcm(*(c.denominator for c in every))
-    left = [summand(c / common, f"M{m}") for m, c in sorted(shares.items())[::-1] if c]
+    left = [summand(c / common, f"M{m}") for m, c in reversed(shares.items()) if c]
     lines = [f"{' '.join(left)} = the mean, over all permutations, of"]
     for t in found:
         graph = f"|{side_text(t.left)} - {side_text(t.right).replace('+', '-')}|"
