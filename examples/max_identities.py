@@ -1,12 +1,19 @@
 """Search for identities that write a maximum by maxima of fewer numbers, in two layers.
 
-    python examples/max_identities.py --of 6 --inner 2 --summands 2
+    python examples/max_identities.py --of 6
 
-looks for max(x_0, ..., x_5) among the means, over all permutations, of max(F, G) with sums F and G of
-two maxima of at most two numbers. With maxima of two that is a ReLU network of two hidden layers. The
-search is linear algebra in rationals: where x_0 <= ... <= x_5, such a mean is a linear function and
-kinks, which are linearly independent. So an identity that is printed is proved, and so is it where
-there is none, as for seven numbers and two summands. A second or two.
+looks for max(x_0, ..., x_5) among the means, over all permutations, of |F - G| with sums F and G of
+two maxima of two of the numbers, where all six occur, and the means M_m of the maxima of m < 6 of the
+numbers, which are known. That is a ReLU network of two hidden layers. F - G is a graph with signs,
+and one of each class of isomorphic graphs is taken. Where x_0 <= ... <= x_5, a mean is a linear
+function and kinks, which are linearly independent: linear equations for the coefficients, solved
+modulo a prime for the terms and in rationals for the coefficients. So an identity that is printed is
+proved, and so is it where there is none, as there is for no seven numbers and sums of two:
+
+    python examples/max_identities.py --of 7 --summands 2 --vertices 1 --smallest 1
+
+with graphs of one vertex or more, and single numbers in the sums. Up to eight numbers take a second
+or two, ten some minutes.
 
     python examples/max_identities.py --of 7 --inner 3 --conforming --symmetry "(0 1)(2 3), (0 3)(1 2)"
 
@@ -25,12 +32,12 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq, fmpz_mat, nmod_mat
+from flint import fmpz_mat, nmod_mat
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import coo_array
 
@@ -38,168 +45,200 @@ from rankcheck.witnesses import (
     MaxIdentity,
     MaxSum,
     MaxTerm,
-    OrderForm,
     is_linear_on_orders,
     is_maximum,
+    maximum_by_pairs,
     mean_form,
-    term_orbits,
     values_on_sets,
 )
 
-Sides = tuple[tuple[int, ...], ...]
+Set = tuple[int, ...]
+Graph = tuple[tuple[Set, int], ...]
 Reals = npt.NDArray[np.float64]
 Columns = list[list[int]]
+Rows = Sequence[Sequence[int]]
 
 #: Primes for ranks; a rank that is too small modulo one of them is noticed, and the next is taken.
 PRIMES = (2**31 - 1, 2**31 - 19, 2**61 - 1)
-MOST_CANDIDATES = 20_000
+MOST_GRAPHS = 20_000
+#: How often columns are tried in another order, for a shorter combination.
+ORDERS = 50
 #: The largest |F − G| on a set.
 MOST = 4
 
 
-# Means over all permutations: linear equations
+# Means over all permutations: graphs, kinks and linear equations
 
 
-def candidates(n: int, rank: int, summands: int, smallest: int) -> list[tuple[MaxTerm, OrderForm]]:
-    """One term for each different mean: of equal means, the first, which has the fewest sets."""
-    found: dict[tuple[object, ...], tuple[MaxTerm, OrderForm]] = {}
-    searched = [term_orbits(n, rank, k, smallest) for k in range(1, summands + 1)]
-    for count, term in enumerate(itertools.chain.from_iterable(searched)):
-        if count == MOST_CANDIDATES:
+def relabelled(graph: Iterable[tuple[Set, int]]) -> Graph:
+    """A copy of a graph whose labels hardly depend on those that it has.
+
+    Positions are told apart by the sets that they lie in, as long as that does; then one of equals
+    is taken. Graphs with the same copy are isomorphic, so that none is lost. If the equals could
+    not be exchanged, a graph may have two copies: its mean is there twice, which does no harm.
+    """
+    edges = list(graph)
+    n = 1 + max(max(s) for s, _ in edges)
+    colour, taken = [0] * n, -1
+    while len({*colour}) < n:
+        near = [(s, (weight, *sorted(colour[i] for i in s))) for s, weight in edges]
+        seen = [
+            (colour[i], i == taken, *sorted(key for s, key in near if i in s)) for i in range(n)
+        ]
+        place = {key: k for k, key in enumerate(sorted({*seen}))}
+        stuck = len(place) == len({*colour})
+        colour = [place[key] for key in seen]
+        taken = colour.index(min(c for c in colour if colour.count(c) > 1)) if stuck else -1
+    return tuple(sorted((tuple(sorted(colour[i] for i in s)), weight) for s, weight in edges))
+
+
+def grown(graphs: Iterable[Graph], n: int, sizes: range, sign: int, fewest: int) -> list[Graph]:
+    """The graphs with one set more, of weight ``sign``, that have at least ``fewest`` positions."""
+    found: dict[Graph, None] = {}
+    for graph in graphs:
+        weights = dict(graph)
+        used = 1 + max(map(max, weights), default=-1)
+        for size in sizes:
+            for new in range(max(0, fewest - used), min(size, n - used) + 1):
+                for old in itertools.combinations(range(used), size - new):
+                    s = (*old, *range(used, used + new))
+                    weight = weights.get(s, 0) + sign
+                    if weight * sign > 0:
+                        found[relabelled({**weights, s: weight}.items())] = None
+        if len(found) > MOST_GRAPHS:
             raise ValueError(
-                f"received more than {MOST_CANDIDATES} orbits; take fewer --summands, or "
-                "--smallest for the size of the smallest sets, or --conforming"
+                f"received more than {MOST_GRAPHS} graphs; take fewer --summands, a larger "
+                "--smallest, or --conforming"
             )
-        term = in_lowest_terms(term)
-        form = mean_form(n, term)
-        found.setdefault((form.linear, *sorted(form.kinks.items())), (term, form))
-    return list(found.values())
+    return [*found]
 
 
-def in_lowest_terms(term: MaxTerm) -> MaxTerm:
-    """max(2F, 2G) as 2 max(F, G)."""
-    times = [Counter(side) for side in (term.left, term.right)]
-    common = math.gcd(*times[0].values(), *times[1].values())
-    left, right = ([s for s, k in c.items() for _ in range(k // common)] for c in times)
-    return MaxTerm(term.coefficient * common, left, right)
+def graph_terms(n: int, sizes: range, summands: int, fewest: int) -> list[MaxTerm]:
+    """max(F, G) for the graphs F − G with signs, on n positions, of which they have ``fewest``.
+
+    F and G are sums of equally many maxima, up to ``summands``, over sets whose size is in ``sizes``.
+    Multiples, and graphs with the sides exchanged, are left out.
+    """
+    found: dict[Graph, None] = {}
+    graphs: list[Graph] = [()]
+    for k in range(1, summands + 1):
+        for sign in (1, -1):
+            later = 2 * (summands - k) + (sign > 0)
+            graphs = grown(graphs, n, sizes, sign, fewest - later * sizes[-1])
+        for graph in graphs:
+            if (
+                max(max(s) for s, _ in graph) + 1 >= fewest
+                and math.gcd(*(w for _, w in graph)) == 1
+            ):
+                found[min(graph, relabelled((s, -weight) for s, weight in graph))] = None
+    if not found:
+        raise ValueError(
+            f"received sums of {summands} maxima of up to {sizes[-1]} numbers; no two of them have "
+            f"{fewest} of the {n} numbers. Take more --summands, or fewer --vertices"
+        )
+    return [
+        MaxTerm(1, *([s for s, weight in graph for _ in range(sign * weight)] for sign in (1, -1)))
+        for graph in found
+    ]
 
 
-def equations(n: int, forms: Sequence[OrderForm]) -> tuple[Columns, list[int]]:
-    """Integer columns, one for each form, and the right side: all times n!."""
+def equations(n: int, found: Sequence[MaxTerm]) -> tuple[Columns, list[int]]:
+    """Columns for the means of terms, and the right side for the maximum: all times n!."""
+    forms = [mean_form(n, term) for term in found]
     kinks = sorted({p for form in forms for p in form.kinks})
     scale = math.factorial(n)
     columns = [
-        [
-            *(int(a * scale) for a in form.linear),
-            *(int(form.kinks.get(p, 0) * scale) for p in kinks),
-        ]
+        [int(a * scale) for a in (*form.linear, *(form.kinks.get(p, 0) for p in kinks))]
         for form in forms
     ]
     return columns, [scale] * n + [0] * len(kinks)
 
 
-def independent(rows: Sequence[Sequence[int]], prime: int) -> list[int]:
-    """The columns in which the reduced form modulo a prime has its pivots."""
+def reduced_form(rows: Rows, prime: int) -> tuple[nmod_mat, list[int]]:
+    """The reduced form modulo a prime, and the columns of its pivots."""
     reduced, rank = nmod_mat([[a % prime for a in row] for row in rows], prime).rref()
     pivots, column = [], 0
     for row in range(rank):
         while reduced[row, column] == 0:
             column += 1
         pivots.append(column)
-    return pivots
+    return reduced, pivots
 
 
-def exact_solution(columns: Columns, right: list[int]) -> list[Fraction] | None:
+def exact_solution(columns: Rows, right: Sequence[int]) -> list[Fraction] | None:
     """c with Σ_j c_j column_j = right, in rationals; None if there is none."""
+    rows = list(zip(*columns, right, strict=True))
     for prime in PRIMES:
-        rows = list(zip(*columns, right, strict=True))
-        pivots = independent(rows, prime)
+        pivots = reduced_form(rows, prime)[1]
         if pivots[-1] == len(columns):
             continue
         chosen = [columns[j] for j in pivots]
-        used = independent(chosen, prime)
+        used = reduced_form(chosen, prime)[1]
         square = fmpz_mat([[column[i] for column in chosen] for i in used])
-        found = square.solve(fmpz_mat([[right[i]] for i in used]))
-        c = [Fraction(0)] * len(columns)
-        for place, j in enumerate(pivots):
-            c[j] = fraction(found[place, 0])
-        if all(sum(a * b for a, b in zip(c, row[:-1], strict=True)) == row[-1] for row in rows):
-            return c
+        found = square.solve(fmpz_mat([[right[i]] for i in used])).entries()
+        c = {j: Fraction(int(q.p), int(q.q)) for j, q in zip(pivots, found, strict=True)}
+        scale = math.lcm(*(q.denominator for q in c.values()))
+        whole = {j: int(q * scale) for j, q in c.items()}
+        if all(sum(a * row[j] for j, a in whole.items()) == scale * row[-1] for row in rows):
+            return [c.get(j, Fraction(0)) for j in range(len(columns))]
     return None
 
 
-def contradiction(columns: Columns, right: list[int]) -> dict[int, fmpq] | None:
-    """Factors of equations whose combination is 0 = 1; None if none is found.
+def contradiction(columns: Columns, right: list[int]) -> list[Fraction] | None:
+    """Factors of equations whose sum is 0 = 1: there is no solution. None if none are found."""
+    return exact_solution(list(zip(*columns, right, strict=True)), [0] * len(columns) + [1])
 
-    They prove that the equations have no solution.
+
+def short_solution(columns: Columns, right: list[int]) -> dict[int, Fraction] | None:
+    """c with Σ_j c_j column_j = right for few j; None if none is found.
+
+    A solution modulo a prime takes columns with pivots. Which they are depends on the order of the
+    columns, which is drawn anew each time; those of few kinks tend to be first.
     """
-    for prime in PRIMES:
-        every = [*columns, right]
-        pivots = independent(list(zip(*every, strict=True)), prime)
-        if pivots[-1] != len(columns):
-            return None
-        chosen = [every[j] for j in pivots]
-        used = independent(chosen, prime)
-        square = fmpz_mat([[column[i] for i in used] for column in chosen])
-        found = square.solve(fmpz_mat([[int(j == len(columns))] for j in pivots]))
-        y = {i: found[place, 0] for place, i in enumerate(used)}
-        if not any(sum(y[i] * column[i] for i in used) for column in columns):
-            return y
-    return None
-
-
-def fraction(q: fmpq) -> Fraction:
-    return Fraction(int(q.p), int(q.q))
-
-
-def sparse_solution(columns: Columns, right: list[int], rounds: int = 8) -> list[Fraction] | None:
-    """A solution with few entries: linear programs find the places, exact algebra the numbers."""
-    A = np.array(columns, dtype=np.float64).T
-    size = np.abs(A).max(1, keepdims=True)
-    A, b = A / size, np.array(right) / size[:, 0]
-    best, weights = exact_solution(columns, right), np.ones(len(columns))
-    for _ in range(rounds if best else 0):
-        program = linprog(np.tile(weights, 2), A_eq=np.hstack((A, -A)), b_eq=b, method="highs")
-        if program.x is None:
+    used = reduced_form([*columns, right], PRIMES[0])[1]
+    sizes = [sum(map(bool, column)) for column in columns]
+    draw, best = np.random.default_rng(0), [*range(len(columns))]
+    for _ in range(ORDERS):
+        order = np.argsort(sizes * draw.uniform(0.3, 1.3, len(columns))).tolist()
+        rows = [[*(columns[j][i] for j in order), right[i]] for i in used]
+        reduced, pivots = reduced_form(rows, PRIMES[0])
+        if pivots[-1] == len(columns):
             break
-        c = program.x[: len(columns)] - program.x[len(columns) :]
-        support = np.flatnonzero(np.abs(c) > 1e-9 * np.abs(c).max())
-        found = exact_solution([columns[j] for j in support], right)
-        if found is not None:
-            whole = [Fraction(0)] * len(columns)
-            for j, value in zip(support, found, strict=True):
-                whole[j] = value
-            best = whole if best is None else min(best, whole, key=cost)
-        weights = 1 / (np.abs(c) + 0.05 * np.abs(c).max())
-    return best
+        found = [order[j] for row, j in enumerate(pivots) if reduced[row, len(columns)] != 0]
+        best = min(best, found, key=len)
+    c = exact_solution([columns[j] for j in best], right)
+    return None if c is None else {j: q for j, q in zip(best, c, strict=True) if q}
 
 
-def cost(c: Sequence[Fraction]) -> tuple[int, int]:
-    """How many coefficients are not zero, and the size of their numbers."""
-    return sum(map(bool, c)), sum(abs(q.numerator) + q.denominator for q in c if q)
+def search_means(n: int, sizes: range, summands: int, fewest: int) -> MaxIdentity | None:
+    """An identity, proved; None, after saying so, if there is none with these graphs.
 
-
-def search_means(n: int, rank: int, summands: int, smallest: int) -> MaxIdentity | None:
-    """An identity, proved; None, after saying so, if there is none with these candidates."""
-    found = candidates(n, rank, summands, smallest)
-    columns, right = equations(n, [form for _, form in found])
-    print(
-        f"{len(found)} different means of max(F, G), F and G sums of up to {summands} maxima of "
-        f"{smallest} to {rank} numbers; {len(right) - n} kinks"
-    )
-    c = sparse_solution(columns, right)
-    if c is not None:
-        terms = [(q * t.coefficient, t) for q, (t, _) in zip(c, found, strict=True) if q]
-        return MaxIdentity(n, tuple(MaxTerm(q, t.left, t.right) for q, t in terms))
-    y = contradiction(columns, right)
-    if y is None:
-        raise ArithmeticError("the equations have neither a solution nor a contradiction")
-    print(
-        f"No combination of these {len(found)} means is the maximum of {n} numbers.\n"
-        f"This is proved: a combination of {sum(map(bool, y.values()))} of the {len(right)} linear "
-        "equations for the coefficients is 0 = 1.\nIt says nothing about other sums."
-    )
-    return None
+    max = Σ_t c_t mean max(F_t, G_t) + Σ_m c_m M_m, where M_m is the mean of the maxima of m < n of
+    the numbers, for which there is an identity already.
+    """
+    terms = graph_terms(n, sizes, summands, fewest)
+    smaller = [MaxTerm(1, [range(m)], [range(m)]) for m in range(1, n)]
+    columns, right = equations(n, [*smaller, *terms])
+    print(f"{len(terms)} graphs F - G; {len(right) - n} kinks", flush=True)
+    c = short_solution(columns, right)
+    if c is None:
+        y = contradiction(columns, right)
+        if y is None:
+            raise ArithmeticError("the equations have neither a solution nor a contradiction")
+        print(
+            f"No combination of these {len(terms)} means, and of maxima of fewer numbers, is the "
+            f"maximum of {n} numbers.\nThis is proved: a combination of {sum(map(bool, y))} of the "
+            f"{len(y)} linear equations for the coefficients is 0 = 1.\n"
+            "It says nothing about other sums."
+        )
+        return None
+    maxima = {m: c.pop(m - 1) for m in range(1, n) if m - 1 in c}
+    found = [MaxTerm(q, terms[j - n + 1].left, terms[j - n + 1].right) for j, q in c.items()]
+    print(f"\n{means_text(n, maxima, found)}")
+    for m, share in maxima.items():
+        known = [smaller[m - 1]] if m <= sizes[-1] else maximum_by_pairs(m).terms
+        found += [MaxTerm(share * t.coefficient, t.left, t.right) for t in known]
+    return MaxIdentity(n, tuple(found))
 
 
 # One maximum that is linear on all orders: integer programming
@@ -385,25 +424,41 @@ def search_conforming(n: int, rank: int, text: str, seconds: float) -> MaxSum | 
 # What is printed
 
 
-def side_text(side: Sides) -> str:
+def side_text(side: Sequence[Set]) -> str:
+    """m01 is max(x_0, x_1)."""
     return " + ".join(
-        f"{k if k > 1 else ''}m{''.join(map(str, s))}" for s, k in sorted(Counter(side).items())
+        f"{k if k > 1 else ''}m{''.join(f'{i:x}' for i in s)}"
+        for s, k in sorted(Counter(side).items())
     )
 
 
-def text(identity: MaxIdentity) -> str:
-    """As a person writes it; m01 is max(x_0, x_1)."""
-    one = isinstance(identity, MaxSum)
-    lines = [f"max of {identity.n} =" + ("" if one else " the mean, over all permutations, of")]
-    for term in identity.terms:
-        c = term.coefficient
-        size = "" if abs(c) == 1 else f"{abs(c)} "
-        value = (
-            side_text(term.left)
-            if term.left == term.right
-            else f"max({side_text(term.left)}, {side_text(term.right)})"
-        )
-        lines.append(f"  {'-' if c < 0 else '+'} {size}{value}")
+def summand(c: Fraction, value: str) -> str:
+    return f"{'-' if c < 0 else '+'} {'' if abs(c) == 1 else f'{abs(c)} '}{value}"
+
+
+def means_text(n: int, maxima: Mapping[int, Fraction], found: Sequence[MaxTerm]) -> str:
+    """What ``search_means`` finds, by |F − G| = 2 max(F, G) − F − G in whole numbers."""
+    shares = {m: -2 * maxima.get(m, Fraction(0)) for m in range(1, n)} | {n: Fraction(2)}
+    for t in found:
+        for s in (*t.left, *t.right):
+            shares[len(s)] -= t.coefficient
+    every = [*shares.values(), *(t.coefficient for t in found)]
+    common = Fraction(math.gcd(*(c.numerator for c in every)))
+    common /= math.lcm(*(c.denominator for c in every))
+    left = [summand(c / common, f"M{m}") for m, c in reversed(shares.items()) if c]
+    lines = [f"{' '.join(left)} = the mean, over all permutations, of"]
+    for t in found:
+        graph = f"|{side_text(t.left)} - {side_text(t.right).replace('+', '-')}|"
+        lines.append(f"  {summand(t.coefficient / common, graph)}")
+    return "\n".join(lines)
+
+
+def sum_text(identity: MaxSum) -> str:
+    lines = [f"max of {identity.n} ="]
+    for t in identity.terms:
+        sides = [side_text(side) for side in (t.left, t.right)]
+        value = sides[0] if t.left == t.right else f"max({', '.join(sides)})"
+        lines.append(f"  {summand(t.coefficient, value)}")
     return "\n".join(lines)
 
 
@@ -416,55 +471,67 @@ def python(identity: MaxIdentity) -> str:
     return f"{type(identity).__name__}({identity.n}, (\n{terms}))"
 
 
-def check(identity: MaxIdentity) -> None:
-    """The proof again from the printed terms, and integer points, which need no theory."""
+def check(identity: MaxIdentity) -> str:
+    """The proof again from the printed terms, and points, which need no theory."""
+    n = identity.n
     if not is_maximum(identity):
         raise ArithmeticError("what was found is not the maximum")
-    points = np.random.default_rng(0).integers(-50, 51, (200, identity.n))
-    for x in points.tolist():
-        value = sum(
-            t.coefficient
-            * max(sum(max(x[i] for i in s) for s in side) for side in (t.left, t.right))
-            for t in identity.expanded
-        )
-        assert value == max(x), x
+    if isinstance(identity, MaxSum):
+        points, kind = np.random.default_rng(0).integers(-50, 51, (200, n)), "200 integer points"
+    else:  # all permutations of a point are there
+        points = np.array([*itertools.product((-2, 0, 3), repeat=n)])
+        kind = "all points of the numbers -2, 0 and 3"
+    orbits, place, sizes = np.unique(
+        np.sort(points), axis=0, return_inverse=True, return_counts=True
+    )
+    sums = np.zeros(len(orbits), dtype=object)
+    for t in identity.terms:
+        F, G = (sum(points[:, s].max(1) for s in side) for side in (t.left, t.right))
+        values = np.bincount(place.ravel(), np.maximum(F, G))
+        sums += t.coefficient * values.astype(np.int64).astype(object)
+    assert (sums == orbits[:, -1] * sizes).all()
+    return f"Proved, and equal at {kind}."
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--of", metavar="N", type=int, required=True, help="how many numbers")
-    parser.add_argument("--inner", metavar="R", type=int, default=2, help="maxima of R (default 2)")
-    parser.add_argument(
-        "--summands", metavar="K", type=int, default=2, help="the most in a sum (default 2)"
-    )
-    parser.add_argument("--smallest", metavar="R", type=int, help="maxima of no fewer (default 1)")
-    parser.add_argument("--conforming", action="store_true", help="one maximum, linear on orders")
-    parser.add_argument("--symmetry", metavar="CYCLES", default="", help="with --conforming")
-    parser.add_argument(
-        "--seconds", type=float, default=120, help="with --conforming (default 120)"
-    )
+    add = parser.add_argument
+    add("--of", metavar="N", type=int, required=True, help="how many numbers")
+    add("--inner", metavar="R", type=int, default=2, help="maxima of R (default 2)")
+    add("--smallest", metavar="R", type=int, default=2, help="maxima of no fewer (default 2)")
+    add("--summands", metavar="K", type=int, help="the most in a sum (default (N - 1) // 2)")
+    add("--vertices", metavar="V", type=int, help="numbers in F - G at least (default N)")
+    add("--conforming", action="store_true", help="one maximum, linear on orders")
+    add("--symmetry", metavar="CYCLES", default="", help="with --conforming")
+    add("--seconds", type=float, default=120, help="with --conforming (default 120)")
     args = parser.parse_args()
-    if not 2 <= args.inner < args.of <= 8:
-        parser.error(f"received --of {args.of} --inner {args.inner}; 2 <= R < N <= 8")
-    if args.summands < 1:
-        parser.error(f"received --summands {args.summands}; a sum has one maximum or more")
+    n, most = args.of, 8 if args.conforming else 11
+    summands = (n - 1) // 2 if args.summands is None else args.summands
+    vertices = n if args.vertices is None else args.vertices
+    if not 2 <= args.inner < n <= most:
+        parser.error(f"received --of {n} --inner {args.inner}; 2 <= R < N <= {most}")
+    if summands < 1:
+        parser.error(f"received --summands {summands}; a sum has one maximum or more")
+    if not 1 <= args.smallest <= args.inner:
+        parser.error(f"received --smallest {args.smallest}; it is 1, ..., {args.inner}")
+    if not 1 <= vertices <= n:
+        parser.error(f"received --vertices {vertices}; it is 1, ..., {n}")
     if args.symmetry and not args.conforming:
         parser.error("received --symmetry; it belongs to --conforming")
     identity: MaxIdentity | None
     started = time.perf_counter()
     try:
         if args.conforming:
-            identity = search_conforming(args.of, args.inner, args.symmetry, args.seconds)
+            identity = search_conforming(n, args.inner, args.symmetry, args.seconds)
         else:
-            smallest = 1 if args.smallest is None else args.smallest
-            identity = search_means(args.of, args.inner, args.summands, smallest)
+            sizes = range(args.smallest, args.inner + 1)
+            identity = search_means(n, sizes, summands, vertices)
     except ValueError as error:
         parser.error(str(error))
     if identity is not None:
-        check(identity)
-        print(
-            f"\n{text(identity)}\n\nProved, and equal at 200 integer points.\n\n{python(identity)}"
-        )
+        checked = check(identity)
+        written = f"{sum_text(identity)}\n\n" if isinstance(identity, MaxSum) else ""
+        print(f"\n{written}{checked}\n\n{python(identity)}")
     print(f"\n{time.perf_counter() - started:.1f} seconds")
 
 

@@ -63,7 +63,6 @@ from rankcheck.witnesses.lipschitz import (
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.max_layers import least_hidden_layers, maximum_of
 from rankcheck.witnesses.max_of_seven import MAX_OF_SEVEN, MaxSum
-from rankcheck.witnesses.max_orbits import term_orbits
 from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
 from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs, means_without_kinks
 from rankcheck.witnesses.maxima_on_orders import (
@@ -223,7 +222,6 @@ __all__ = [
     "surviving_jacobians",
     "tangent",
     "tent_network",
-    "term_orbits",
     "translate",
     "two_dimensional_layers",
     "two_sided_distances",
