@@ -10,8 +10,7 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 from rankcheck.witnesses.leaky_representation import leaky_representation
-from rankcheck.witnesses.max_of_six import MAX_OF_SIX
-from rankcheck.witnesses.maxima import MAX_OF_FIVE
+from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs
 from rankcheck.witnesses.piecewise_linear import MaxForm, Maximum, binary_tree, max_network
 
 
@@ -19,7 +18,7 @@ def two_layers(pieces: int) -> Maximum:
     """The maximum of at most six numbers in two hidden layers, or one, times a whole number."""
     if pieces <= 4:
         return binary_tree(pieces)
-    identity = {5: MAX_OF_FIVE, 6: MAX_OF_SIX}[pieces]
+    identity = maximum_by_pairs(pieces)
     return Maximum(identity.network().weights, identity.denominator)
 
 
