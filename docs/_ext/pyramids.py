@@ -17,7 +17,7 @@ __all__ = ["COMMON", "V", "W", "facets", "files"]
 
 Vector = NDArray[np.float64]
 ORIGIN, ONES, UNIT = np.zeros(3), np.ones(3), np.eye(3)
-#: D, in which the pyramids β_1 and β_2 meet, in the plane x_1 = x_2.
+#: b′, in which the pyramids β_1 and β_2 meet, in the plane x_1 = x_2.
 COMMON = (ORIGIN, UNIT[0] + UNIT[1], ONES)
 #: v is in that plane, w is not. Each other plane of a facet contains w, or does not contain v.
 V, W = np.array([1.0, 1.0, 0.7]), UNIT[0]
@@ -52,9 +52,9 @@ def files() -> dict[str, str]:
         WIDTH,
         HEIGHT,
         "The pyramids in the cube",
-        "On the left a cube with the plane x1 = x2; in it the triangle D with the corners 0, "
+        "On the left a cube with the plane x1 = x2; in it the triangle b′ with the corners 0, "
         "(1, 1, 0) and (1, 1, 1), the vector v, and the vector w, which crosses it. On the right "
-        "the cube in its three pyramids, moved apart: beta 1 and beta 2 both have the facet D, "
+        "the cube in its three pyramids, moved apart: beta 1 and beta 2 both have the facet b′, "
         "beta 3 has none in that plane.",
         Markup("").join(parts),
     )
@@ -62,7 +62,7 @@ def files() -> dict[str, str]:
 
 
 def _cube(origin: Vector) -> Iterable[Markup]:
-    """The cube, the plane through D, and the two vectors."""
+    """The cube, the plane through b′, and the two vectors."""
     for i in range(3):
         j, k = (n for n in range(3) if n != i)
         for corner in (ORIGIN, UNIT[j], UNIT[k], UNIT[j] + UNIT[k]):
@@ -75,7 +75,7 @@ def _cube(origin: Vector) -> Iterable[Markup]:
     yield _path(origin, plane, "band", 0, closed=True)
     yield from _facet(origin, COMMON, 2)
     yield _text(origin, plane[2] + 0.06 * UP, "x₁ = x₂")
-    yield _text(origin, 1.07 * (UNIT[0] + UNIT[1]) + 0.5 * UNIT[2], "D")
+    yield _text(origin, 1.07 * (UNIT[0] + UNIT[1]) + 0.5 * UNIT[2], "b′")
     yield from _arrow(origin, ORIGIN, 0.9 * V, 1, "v")
     start = 0.5 * V
     yield _path(origin, [start - 0.35 * W, start], "line dash", 3)

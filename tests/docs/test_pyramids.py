@@ -69,4 +69,4 @@ def test_all_of_it_is_in_the_picture():
         places = [pair.split() for pair in path.get("d").strip("Mz").split("L")]
         assert all(0 < float(x) < wide and 0 < float(y) < high for x, y in places)
     shown = {text.text for text in root.findall(".//{*}text")}
-    assert {"β₁", "β₂", "β₃", "D", "v", "w", "x₁ = x₂"} <= shown
+    assert {"β₁", "β₂", "β₃", "b′", "v", "w", "x₁ = x₂"} <= shown
