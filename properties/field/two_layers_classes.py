@@ -1,21 +1,18 @@
 """Own results: the class of a polytope modulo cuts, translations and products, and wedges."""
 
-from flint import fmpq
-
 from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.polytopes.flags import combined, flag_class
+from rankcheck.polytopes.flags import combined, flag_class, graphs
 from rankcheck.polytopes.polytope import cut, facets, image, minkowski, wedge
 
-from ._polytopes import basis, hyperplane, polytope, product, side_by_side, vector
+from ._two_layers import basis, divided, polytope, product, side_by_side, vector
 
 
 @instances
 def polytopes_and_products(source: Source):
     """A polytope, a hyperplane that meets it, a translation, and a product, in dimension m ≤ 4."""
     m = source.integer(1, 4, weights=(1, 3, 3, 1))
-    P = polytope(source, m)
-    return P, *hyperplane(source, P), vector(source, m), product(source, m) if m > 1 else []
+    return *divided(source, m), vector(source, m), product(source, m)
 
 
 @instances
@@ -29,9 +26,8 @@ def polytopes_in_a_basis(source: Source):
 def forms_over_polytopes(source: Source):
     """A polytope of dimension n ≤ 3 that is cut, a product, a translation, two forms; a matrix."""
     n = source.integer(1, 3, weights=(1, 3, 1))
-    Q, v, h, k = (polytope(source, n), *(vector(source, n) for _ in range(3)))
-    PQ = product(source, n, 0) if n > 1 else []
-    return Q, *hyperplane(source, Q), PQ, v, h, k, basis(source, n + 1)
+    vectors = [vector(source, n) for _ in range(3)]
+    return *divided(source, n), product(source, n, 0), *vectors, basis(source, n + 1)
 
 
 @identity(
@@ -54,24 +50,18 @@ def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1
     $\Phi(P) = \sum_F \operatorname{sign}(f_m) [h_F] \otimes \Phi(\pi F)$, down to the lengths of
     segments. Then $\Phi(P) = \Phi(P_1) + \Phi(P_2)$ if a hyperplane cuts P into $P_1$ and $P_2$;
     $\Phi(P + v) = \Phi(P)$; and $\Phi(P + Q) = 0$ if P and Q lie in complementary subspaces of
-    dimensions at least one. Exactly, for integer polytopes with at most seven vertices, and products
+    dimensions at least one. For integer polytopes with at most seven vertices, and products
     in subspaces that bases of $\mathbb Z^m$ span, $m \le 4$; some hyperplanes pass through vertices
     or hold a facet, and some polytopes are flat.
     """
     whole, pieces = flag_class(P), [flag_class(part) for part in cut(P, form, height)]
-    cuts = side_by_side(whole, combined(*zip(parts, pieces, strict=True)))
+    cuts = combined(*zip(parts, pieces, strict=True))
     moved = minkowski([tuple(size * c for c in p) for p in P], [v])
-    translations = side_by_side(whole, flag_class(moved))
     return (
-        eq(*cuts, terms=0, label="cuts"),
-        eq(*translations, terms=0, label="translations"),
-        eq(len(flag_class([*product, *beside(v)[:more]])), 0, label="products"),
+        eq(*side_by_side(whole, cuts), terms=0, label="cuts"),
+        eq(*side_by_side(whole, flag_class(moved)), terms=0, label="translations"),
+        eq(len(flag_class([*product, *[(7,) * len(v)] * more])), 0, label="products"),
     )
-
-
-def beside(v):
-    """A point far from the others."""
-    return [tuple(7 + i * i for i in range(len(v)))]
 
 
 def wedge_class(g, h, Q, below=-1):
@@ -101,14 +91,10 @@ def test_wedge_formula(P, g, *, lower=-1, sign=1):
     of determinant 1 that moves this coordinate. Exactly, for integer polytopes of dimension 2 to 4.
     """
     terms = []
-    for form, F in facets(P):
-        *rest, last = form
-        if last:
-            h = [fmpq(-sign * c, last) for c in rest]
-            part = wedge_class(g, h, [p[:-1] for p in F])
-            terms.append((1 if last > 0 else lower, part))
-    left, right = side_by_side(flag_class(image(g, P)), combined(*terms))
-    return eq(left, right, terms=0)
+    for side, h, F in graphs(facets(P)):
+        part = wedge_class(g, [sign * c for c in h], [p[:-1] for p in F])
+        terms.append((side if side > 0 else lower, part))
+    return eq(*side_by_side(flag_class(image(g, P)), combined(*terms)), terms=0)
 
 
 @identity(
@@ -137,17 +123,16 @@ def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear
         return wedge_class(g, h, Q, below)
 
     whole = R(h, Q)
-    parts = side_by_side(whole, combined(*((1, R(h, part)) for part in cut(Q, form, height))))
-    moved = side_by_side(whole, R(h, minkowski(Q, [v])))
+    parts = combined(*((1, R(h, part)) for part in cut(Q, form, height)))
     # The matrix of g after the shear: e_i goes to e_i + h_i w.
     after = [
         [*(a + shear * c * row[-1] for a, c in zip(row, h, strict=False)), row[-1]] for row in g
     ]
     difference = R([b - a for a, b in zip(h, k, strict=True)], Q, after)
-    sheared = side_by_side(combined((1, R(k, Q)), (-1, whole)), difference)
+    sheared = combined((1, R(k, Q)), (-1, whole))
     return (
-        eq(*parts, terms=0, label="cuts"),
-        eq(*moved, terms=0, label="translations"),
-        eq(*sheared, terms=0, label="shears"),
-        eq(len(R(h, [*product, *beside(v)[:more]])), 0, label="products"),
+        eq(*side_by_side(whole, parts), terms=0, label="cuts"),
+        eq(*side_by_side(whole, R(h, minkowski(Q, [v]))), terms=0, label="translations"),
+        eq(*side_by_side(sheared, difference), terms=0, label="shears"),
+        eq(len(R(h, [*product, *[(7,) * len(v)] * more])), 0, label="products"),
     )
