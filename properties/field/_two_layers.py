@@ -42,7 +42,7 @@ def polytope(source: Source, m: int, more: int = 2) -> list[Vector]:
 
 
 def divided(source: Source, m: int) -> tuple[list[Vector], Vector, fmpq]:
-    """P, a form that is not zero, and its level at the middle of two points of P, or at a point."""
+    """P and a hyperplane, through a point or the middle of two; now and then P lies on it."""
     P, form = polytope(source, m), vector(source, m)
     form = form if any(form) else (1, *form[1:])
     p, q = source.choice(P), source.choice(P)

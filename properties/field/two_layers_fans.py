@@ -26,8 +26,7 @@ DEGREES = ((3, 2), (5, 2), (7, 2), (2, 2), (3, 3), (5, 3), (7, 3))
 @instances
 def bases_and_degrees(source: Source):
     """A basis of Z^m, 2 ≤ m ≤ 4, and a degree."""
-    e = basis(source, source.integer(2, 4, weights=(3, 3, 1)))
-    return e, source.integer(0, 3)
+    return basis(source, source.integer(2, 4, weights=(3, 3, 1))), source.integer(0, 3)
 
 
 @instances
@@ -61,8 +60,7 @@ def test_cube_of_pyramids(e, k, *, twist=0, place=0):
     For a basis of $\mathbb Z^m$ with coordinates x, and $\beta_i = \{0 \le x_j \le x_i \le 1\}$:
     $\sum_i [\beta_i] = 0$ if $m \ge 2$, as the parallelotope is a product. And the fan
     $\theta_k = \sum_i x_i^k \otimes [\beta_i]$ is $\sum_\sigma x_{\sigma(1)}^k \otimes
-    [\{1 \ge x_{\sigma(1)} \ge \dots \ge x_{\sigma(m)} \ge 0\}]$ over all orders. In the coordinates of
-    field.class-of-polytopes, exactly, for $m \le 4$, $k \le 3$.
+    [\{1 \ge x_{\sigma(1)} \ge \dots \ge x_{\sigma(m)} \ge 0\}]$ over all orders. For $m \le 4$, $k \le 3$.
     """
     m, simplices = len(e), []
     for order in permutations(range(m)):
@@ -70,10 +68,9 @@ def test_cube_of_pyramids(e, k, *, twist=0, place=0):
         simplex = within([e[i] for i in order], steps)
         x = dual(e)[order[place]]
         simplices.append((1, twisted(power(x, k), flag_class(simplex))))
-    left, right = side_by_side(fan_class(e, k), combined(*simplices))
     return (
         eq(len(fan_class(e, twist)), 0, label="the pyramids"),
-        eq(left, right, terms=0, label="the simplices"),
+        eq(*side_by_side(fan_class(e, k), combined(*simplices)), terms=0, label="the simplices"),
     )
 
 
@@ -112,7 +109,7 @@ def rank_of_fans(m: int, size: int, k: int) -> int:
 def rank_of_pyramids(m: int, size: int, a: int, w=None, vanishing=False) -> int:
     """The dimension over Q that λ^a ⊗ b span, for the pyramids of a window with λ(w) ≠ 0."""
     every = (pyramid for one in pyramids(m, size) for pyramid in one)
-    chosen = [(f, c) for f, c in every if w is None or vanishing == (dot(f, w) == 0)]
+    chosen = ((f, c) for f, c in every if w is None or vanishing == (dot(f, w) == 0))
     return rank([twisted(power(f, a), c) for f, c in chosen])
 
 
@@ -134,8 +131,7 @@ def test_windows_of_fans_and_pyramids(m, size, k, w, *, short=SHORT, vanishing=F
     4$, and with 4 lines, $k \le 2$, where $\dim M = \text{lines} - 2$; for $m = 3$ with 13 lines,
     $k = 1$, where $\dim M = 12$. Windows that are too small: with 4 lines the fans span 7 of 8
     dimensions for $k = 3$ and 6 of 10 for $k = 4$, and the pyramids 6 of 8 for $k = 4$; with 13 lines
-    the fans span 59 of 72 for $k = 2$. All ranks are over $\mathbb Q$, exact, in the coordinates of
-    field.class-of-polytopes.
+    the fans span 59 of 72 for $k = 2$. All ranks are over $\mathbb Q$, exact.
     """
     fans, slanted = short.get((m, size, k), (0, 0))
     dimension = DIMENSIONS[m, size]

@@ -27,9 +27,10 @@ def lift(pyramids, at, shadow=lambda F: {F: 1}):
     )
 
 
-def isolated(pyramids, k, v):
-    """Of the lift of Σ λ^k ⊗ β what stands at the h with h(v) = 0, in powers of o.
+def isolated(pyramids, k, v, expected):
+    """Of the lift of Σ λ^k ⊗ β what stands at the h with h(v) = 0, and what is expected there.
 
+    That is at h = 0, with coefficients of the powers of o, the pyramid of the unit vectors of V'.
     Keys are h, λ on the graph of h and the power of o_h, and the facet.
     """
 
@@ -37,13 +38,9 @@ def isolated(pyramids, k, v):
         orders = range(k + 1) if dot(h, v) == 0 else ()
         return {(h, on_graph(form, h), j): comb(k, j) * form[-1] ** j for j in orders}
 
-    return lift(pyramids, powers)
-
-
-def at_zero(n, powers):
-    """What stands at h = 0 if it is the pyramid of the unit vectors of V', with these powers."""
-    form, points, _ = next(fan(units(n)))
-    return {(((0,) * n, form, j), frozenset(points)): c for j, c in powers.items()}
+    form, points, _ = next(fan(units(len(v))))
+    at_zero = {((0,) * len(v), form, j): c for j, c in expected.items()}
+    return side_by_side(lift(pyramids, powers), twisted(at_zero, {frozenset(points): 1}))
 
 
 @instances
@@ -76,14 +73,12 @@ def test_position_of_a_pyramid(a, v, *, last=lambda v: (*v, 1)):
     $\lambda = -\alpha o + \lambda'$: the terms of the lift of $\lambda^a \otimes b$ at the h with
     $h(v) = 0$ are $-[0] \otimes \sum_j \binom aj (-\alpha)^j o^j \lambda'^{a-j} \otimes b'$.
 
-    Facets come from the inequalities $0 \le x_j \le x_1 \le 1$, and are compared by their vertices, for
-    $2 \le m \le 7$ and $a \le 4$. With $e_m = w + p$ it is false where v has an edge's coordinate
-    equal to that of p.
+    Facets come from the inequalities of pyramids, and are compared by their vertices, for $2 \le m
+    \le 7$, $a \le 4$. With $e_m = w + p$ it is false where v has an edge's coordinate equal to that of p.
     """
-    n = len(v)
-    b = next(fan([*units(n + 1)[:n], last(v)]))
-    expected = at_zero(n, {j: -((-v[0]) ** j) * comb(a, j) for j in range(a + 1)})
-    return eq(*side_by_side(isolated([b], a, v), expected), label="at h(v) = 0")
+    b = next(fan([*units(len(v) + 1)[:-1], last(v)]))
+    expected = {j: -((-v[0]) ** j) * comb(a, j) for j in range(a + 1)}
+    return eq(*isolated([b], a, v, expected), label="at h(v) = 0")
 
 
 @identity(
@@ -104,16 +99,14 @@ def test_position_of_a_fan(k, v, *, opposite=lambda first, c: c == first):
     $-[0] \otimes \sum_{j=1}^k \binom kj o^j \lambda'^{k-j} \otimes b'$, from the facet
     $x_1 = x_2$ of $\beta_1$ and of $\beta_2$: the powers of λ′ alone cancel.
 
-    Facets come from the inequalities $0 \le x_j \le x_i \le 1$, and are compared by their vertices, for
-    $2 \le m \le 7$ and $k \le 4$. At the same corner it is false where a $\gamma_i$ is α.
+    Compared as in field.position-of-a-pyramid, for $2 \le m \le 7$ and $k \le 4$. At the same corner it is false where a $\gamma_i$ is α.
     """
-    n = len(v)
-    _, *edges, w = units(n + 1)
+    _, *edges, w = units(len(v) + 1)
     turned = [int(opposite(v[0], c)) for c in v[1:]]
     edges = [tuple((1 - 2 * t) * c for c in e) for t, e in zip(turned, edges, strict=True)]
-    expected = at_zero(n, {j: -comb(k, j) for j in range(1, k + 1)})
-    found = isolated(fan([w, (1, *turned, -1), *edges]), k, v)
-    return eq(*side_by_side(found, expected), label="at h(v) = 0")
+    expected = {j: -comb(k, j) for j in range(1, k + 1)}
+    pyramids = fan([w, (1, *turned, -1), *edges])
+    return eq(*isolated(pyramids, k, v, expected), label="at h(v) = 0")
 
 
 @instances
@@ -164,12 +157,11 @@ def test_lifts_along_an_edge(k, e, x, *, turn=1, more=0):
         return {(key, P): dot(f, x) ** q for f, P in zip(forms, parts, strict=True)}
 
     fans = [(-1, theta(q, q)) for q in range(1, k + 1)]
-    last = (k + more, theta(k + 1, k + 1))
     pyramid, whole = lifted(pyramids[n:], kappas(k - 1)), lifted(pyramids, kappas(k))
-    (graph,) = within(forms, [[c[-1] for c in e]])
+    (graph,) = within(forms, [tuple(c[-1] for c in e)])
     without = lifted(pyramids, lambda f, h: {h: dot(on_graph(f, h), x) ** k})
     return (
         eq(*side_by_side(pyramid, combined(*fans)), label="the pyramid"),
-        eq(*side_by_side(whole, combined(*fans, last)), label="the fan"),
+        eq(*side_by_side(whole, combined(*fans, (k + more, theta(k + 1, k + 1)))), label="the fan"),
         eq(*side_by_side(without, combined((-1, theta(graph, k)))), label="no power of o"),
     )

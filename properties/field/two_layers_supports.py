@@ -17,10 +17,7 @@ from ._two_layers import basis, divided, polytope, side_by_side, vector, within
 
 @instances
 def cuts_and_sums(source: Source):
-    """P and a hyperplane that meets it; polytopes in the spans of e_1, …, e_r and the rest; points.
-
-    Some hyperplanes pass through a vertex, or hold the whole polytope.
-    """
+    """P and a hyperplane that meets it; polytopes in the spans of e_1, …, e_r and the rest; points."""
     m = source.integer(2, 4)
     first, e = source.integer(1, m - 1), basis(source, m)
     summands = polytope(source, first), polytope(source, m - first)
@@ -69,11 +66,7 @@ def test_support_functions(P, form, height, Q, R, e, points, *, common=1, summed
 
 
 def two_layers(rows, minus=1):
-    """[p·x + Σ [e_j·x]_+]_+, p the first row and e_j the others: m → m + 1 → 1 → 1.
-
-    Args:
-        minus: 1, or 0 for [p·x]_+ in place of p·x.
-    """
+    """[p·x + Σ [e_j·x]_+]_+, p the first row and e_j the others; if not `minus`, [p·x]_+ for p·x."""
     p, ones = rows[..., :1, :], torch.ones_like(rows[..., :1, :1])
     units = torch.cat((p, -p, rows[..., 1:, :]), -2)
     sums = torch.cat((ones, -minus * ones, *[ones] * (rows.shape[-1] - 1)), -1)
@@ -92,8 +85,8 @@ def test_pyramids_by_two_layers(rows, x, *, minus=1):
 
     The support function of the hull of 0 and $p + \sum_j [0, 1] e_j$ is
     $[p \cdot x + \sum_j [e_j \cdot x]_+]_+$, which is a network of two hidden layers without biases.
-    Here it is compared with the maximum over the vertices $0$ and $p + \sum_{j \in S} e_j$, for up to
-    four $e_j$ of any rank; at whole numbers without a tolerance.
+    Compared with the maximum over the vertices, for up to four $e_j$ of any rank; at whole numbers
+    without a tolerance.
     """
     m = x.shape[-1]
     corners = x.new_tensor([(0,) * m, *((1, *chosen) for chosen in subsets((0, 1), repeat=m - 1))])
@@ -101,8 +94,7 @@ def test_pyramids_by_two_layers(rows, x, *, minus=1):
     def largest(rows, x):
         return (corners @ rows @ x[..., None])[..., 0].amax(-1)
 
-    net, whole = two_layers(rows, minus), torch.round(rows)
-    y = torch.round(x)
+    net, whole, y = two_layers(rows, minus), torch.round(rows), torch.round(x)
     return (
         eq(net(x)[..., 0], largest(rows, x), scale=network_scale(net, x)[..., 0], label="anywhere"),
         eq(two_layers(whole, minus)(y)[..., 0], largest(whole, y), terms=0, label="whole numbers"),
@@ -145,9 +137,7 @@ def test_two_layers_hold_one(A, P, skip, D, c, x, *, behind_one=deepen, behind_t
     $$l(x) + \sum_i c_i \Big[ P_i(x) + \sum_j D_{ij} |A_j(x)| \Big]_+,$$
     in which P and l skip layers, is that of a ReLU network with two hidden layers, as
     $y = [y]_+ - [-y]_+$ and $[[y]_+]_+ = [y]_+$. With D = 0 it is any
-    function of one hidden layer.
-
-    Compared on whole numbers, without a tolerance.
+    function of one hidden layer. Compared on whole numbers, without a tolerance.
     """
     inner = Network(
         (torch.cat((A.weights[0], -A.weights[0]), -2), torch.cat((D, D), -1)),

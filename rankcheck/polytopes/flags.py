@@ -39,7 +39,7 @@ def graphs(facets: Iterable[Facet]) -> Iterator[tuple[int, Vector, frozenset[Vec
             yield (1 if last > 0 else -1), tuple(-fmpq(c) / last for c in rest), F
 
 
-def on_graph(form: Vector, h: Vector) -> Vector:
+def on_graph(form: Sequence[Number], h: Sequence[Number]) -> Vector:
     """The form on the graph of h, in the first coordinates."""
     return tuple(a + form[-1] * b for a, b in zip(form[:-1], h, strict=True))
 
