@@ -1,21 +1,82 @@
-"""What the claims on docs/proofs/two-hidden-layers.md share: exact sides of relations."""
+"""What the claims on docs/proofs/two-hidden-layers.md share: instances, and sides of relations."""
 
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Sequence
 from math import comb, lcm
 from typing import Any
 
 import torch
+from flint import fmpq, fmpq_mat, nmod_mat
+
+from rankcheck.instances.source import Source
+from rankcheck.polytopes.flags import Class
+from rankcheck.polytopes.polytope import Vector, dot, image, minkowski
 
 
-def aligned(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two combinations of symbols, by their rational coefficients times a common denominator."""
-    symbols = sorted({*left, *right}) or [None]
-    found = [[side.get(s, 0) for s in symbols] for side in (left, right)]
-    sides = [[Fraction(int(x.numerator), int(x.denominator)) for x in side] for side in found]
-    unit = lcm(*(x.denominator for side in sides for x in side))
-    a, b = (torch.tensor([int(x * unit) for x in side], dtype=torch.int64) for side in sides)
-    return a, b
+def vector(source: Source, m: int, size: int = 2) -> Vector:
+    """Entries from −size to size."""
+    return tuple(source.integer(-size, size) for _ in range(m))
+
+
+def units(m: int) -> list[Vector]:
+    """The unit vectors."""
+    return [tuple(int(i == j) for j in range(m)) for i in range(m)]
+
+
+def basis(source: Source, m: int) -> list[Vector]:
+    """A basis of Z^m: a unit lower triangular matrix times a unit upper one."""
+    below, above = (
+        [[source.integer(-1, 1) if i > j else int(i == j) for j in range(m)] for i in range(m)]
+        for _ in range(2)
+    )
+    return image(below, zip(*above, strict=True))
+
+
+def within(vectors: Sequence[Vector], P: list[Vector]) -> list[Vector]:
+    """P, of which the points are coordinates for these vectors."""
+    return image(list(zip(*vectors, strict=True)), P)
+
+
+def polytope(source: Source, m: int, more: int = 2) -> list[Vector]:
+    """Up to m + 1 + more points, 0 among them; it is flat now and then."""
+    return [(0,) * m, *(vector(source, m) for _ in range(m + source.integer(0, more)))]
+
+
+def divided(source: Source, m: int) -> tuple[list[Vector], Vector, fmpq]:
+    """P and a hyperplane, through a point or the middle of two; now and then P lies on it."""
+    P, form = polytope(source, m), vector(source, m)
+    form = form if any(form) else (1, *form[1:])
+    p, q = source.choice(P), source.choice(P)
+    return P, form, fmpq(dot(form, p) + dot(form, q), 2)
+
+
+def product(source: Source, m: int, more: int = 1) -> list[Vector]:
+    """P + Q with P and Q in complementary subspaces of dimensions at least one; [] if m is 1."""
+    if m == 1:
+        return []
+    first, e = source.integer(1, m - 1), basis(source, m)
+    P, Q = polytope(source, first, more), polytope(source, m - first, more)
+    return minkowski(within(e[:first], P), within(e[first:], Q))
+
+
+def coordinates(classes: Sequence[Class]) -> list[list[fmpq]]:
+    """Their coordinates, in one order."""
+    keys = list(dict.fromkeys(key for one in classes for key in one))
+    return [[fmpq(one.get(key, 0)) for key in keys] for one in classes]
+
+
+def side_by_side(*classes: Class) -> list[torch.Tensor]:
+    """Their coordinates, in one order and times one denominator, as integers."""
+    values = coordinates(classes)
+    whole = lcm(*(int(c.q) for row in values for c in row))
+    return [torch.tensor([int((c * whole).p) for c in [*row, fmpq(0)]]) for row in values]
+
+
+def rank(classes: Sequence[Class], p: int | None = None) -> int:
+    """The dimension of their span; modulo p, if it is given, where no denominator may have it."""
+    rows = coordinates(classes)
+    if p is None:
+        return fmpq_mat(rows).numer_denom()[0].rank() if rows else 0
+    return nmod_mat([[int(c.p) * pow(int(c.q), -1, p) for c in row] for row in rows], p).rank()
 
 
 def kappa(q: int, a: int, z: Any, mu: Any, h: Any) -> Any:

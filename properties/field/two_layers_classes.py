@@ -1,21 +1,21 @@
-"""Own results: the class of a polytope modulo cuts, translations and products, and wedges."""
+"""Own results: the class of a polytope modulo cuts, translations and products, wedges, and
+integrals modulo a prime. All is exact, for polytopes with integer vertices."""
 
-from flint import fmpq
+from math import factorial
 
 from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.polytopes.flags import combined, flag_class
-from rankcheck.polytopes.polytope import cut, facets, image, minkowski, wedge
+from rankcheck.polytopes.flags import combined, flag_class, graphs, on_graph
+from rankcheck.polytopes.polytope import cut, facets, fan, image, minkowski, moment, wedge
 
-from ._polytopes import basis, hyperplane, polytope, product, side_by_side, vector
+from ._two_layers import basis, divided, polytope, product, side_by_side, vector
 
 
 @instances
 def polytopes_and_products(source: Source):
     """A polytope, a hyperplane that meets it, a translation, and a product, in dimension m ≤ 4."""
     m = source.integer(1, 4, weights=(1, 3, 3, 1))
-    P = polytope(source, m)
-    return P, *hyperplane(source, P), vector(source, m), product(source, m) if m > 1 else []
+    return *divided(source, m), vector(source, m), product(source, m)
 
 
 @instances
@@ -29,9 +29,8 @@ def polytopes_in_a_basis(source: Source):
 def forms_over_polytopes(source: Source):
     """A polytope of dimension n ≤ 3 that is cut, a product, a translation, two forms; a matrix."""
     n = source.integer(1, 3, weights=(1, 3, 1))
-    Q, v, h, k = (polytope(source, n), *(vector(source, n) for _ in range(3)))
-    PQ = product(source, n, 0) if n > 1 else []
-    return Q, *hyperplane(source, Q), PQ, v, h, k, basis(source, n + 1)
+    vectors = [vector(source, n) for _ in range(3)]
+    return *divided(source, n), product(source, n, 0), *vectors, basis(source, n + 1)
 
 
 @identity(
@@ -54,24 +53,18 @@ def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1
     $\Phi(P) = \sum_F \operatorname{sign}(f_m) [h_F] \otimes \Phi(\pi F)$, down to the lengths of
     segments. Then $\Phi(P) = \Phi(P_1) + \Phi(P_2)$ if a hyperplane cuts P into $P_1$ and $P_2$;
     $\Phi(P + v) = \Phi(P)$; and $\Phi(P + Q) = 0$ if P and Q lie in complementary subspaces of
-    dimensions at least one. Exactly, for integer polytopes with at most seven vertices, and products
+    dimensions at least one. For integer polytopes with at most seven vertices, and products
     in subspaces that bases of $\mathbb Z^m$ span, $m \le 4$; some hyperplanes pass through vertices
     or hold a facet, and some polytopes are flat.
     """
     whole, pieces = flag_class(P), [flag_class(part) for part in cut(P, form, height)]
-    cuts = side_by_side(whole, combined(*zip(parts, pieces, strict=True)))
+    cuts = combined(*zip(parts, pieces, strict=True))
     moved = minkowski([tuple(size * c for c in p) for p in P], [v])
-    translations = side_by_side(whole, flag_class(moved))
     return (
-        eq(*cuts, terms=0, label="cuts"),
-        eq(*translations, terms=0, label="translations"),
-        eq(len(flag_class([*product, *beside(v)[:more]])), 0, label="products"),
+        eq(*side_by_side(whole, cuts), terms=0, label="cuts"),
+        eq(*side_by_side(whole, flag_class(moved)), terms=0, label="translations"),
+        eq(len(flag_class([*product, *[(7,) * len(v)] * more])), 0, label="products"),
     )
-
-
-def beside(v):
-    """A point far from the others."""
-    return [tuple(7 + i * i for i in range(len(v)))]
 
 
 def wedge_class(g, h, Q, below=-1):
@@ -97,18 +90,14 @@ def test_wedge_formula(P, g, *, lower=-1, sign=1):
     $\{(q, s) : 0 \le s \le h(q)\}$ minus that of $\{(q, s) : h(q) \le s \le 0\}$, $q \in Q$. Then
     $[P] = \sum_F \operatorname{sign}(f_m) R(0, h_F; \pi F)$ over the facets of P, with their outer
     forms f, $f_m \ne 0$, $h_F = -(f_1, \dots, f_{m-1})/f_m$ and the projections $\pi F$ along the last
-    coordinate. Both sides are compared in the coordinates of field.class-of-polytopes, after a matrix
-    of determinant 1 that moves this coordinate. Exactly, for integer polytopes of dimension 2 to 4.
+    coordinate. Compared as in field.class-of-polytopes, after a matrix of determinant 1 that moves this
+    coordinate, for integer polytopes of dimension 2 to 4.
     """
     terms = []
-    for form, F in facets(P):
-        *rest, last = form
-        if last:
-            h = [fmpq(-sign * c, last) for c in rest]
-            part = wedge_class(g, h, [p[:-1] for p in F])
-            terms.append((1 if last > 0 else lower, part))
-    left, right = side_by_side(flag_class(image(g, P)), combined(*terms))
-    return eq(left, right, terms=0)
+    for side, h, F in graphs(facets(P)):
+        part = wedge_class(g, [sign * c for c in h], [p[:-1] for p in F])
+        terms.append((side if side > 0 else lower, part))
+    return eq(*side_by_side(flag_class(image(g, P)), combined(*terms)), terms=0)
 
 
 @identity(
@@ -129,25 +118,104 @@ def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear
     For $R(0, h; Q)$ of field.wedge-formula: it is the sum of $R(0, h; Q_i)$ if a hyperplane cuts Q
     into $Q_1$ and $Q_2$; $R(0, h; Q + v) = R(0, h; Q)$; $R(0, h; P + Q) = 0$ if P and Q lie in
     complementary subspaces; and $R(0, k; Q) - R(0, h; Q)$ is the image of $R(0, k - h; Q)$ under
-    $(q, s) \mapsto (q, s + h(q))$. Exactly, in the coordinates of field.class-of-polytopes after a
-    matrix of determinant 1, for integer polytopes Q of dimension 1 to 3.
+    $(q, s) \mapsto (q, s + h(q))$. Compared as there, for integer polytopes Q of dimension 1 to 3.
     """
 
     def R(h, Q, g=g):
         return wedge_class(g, h, Q, below)
 
     whole = R(h, Q)
-    parts = side_by_side(whole, combined(*((1, R(h, part)) for part in cut(Q, form, height))))
-    moved = side_by_side(whole, R(h, minkowski(Q, [v])))
+    parts = combined(*((1, R(h, part)) for part in cut(Q, form, height)))
     # The matrix of g after the shear: e_i goes to e_i + h_i w.
-    after = [
-        [*(a + shear * c * row[-1] for a, c in zip(row, h, strict=False)), row[-1]] for row in g
-    ]
+    after = [(*on_graph(row, [shear * c for c in h]), row[-1]) for row in g]
     difference = R([b - a for a, b in zip(h, k, strict=True)], Q, after)
-    sheared = side_by_side(combined((1, R(k, Q)), (-1, whole)), difference)
+    sheared = combined((1, R(k, Q)), (-1, whole))
     return (
-        eq(*parts, terms=0, label="cuts"),
-        eq(*moved, terms=0, label="translations"),
-        eq(*sheared, terms=0, label="shears"),
-        eq(len(R(h, [*product, *beside(v)[:more]])), 0, label="products"),
+        eq(*side_by_side(whole, parts), terms=0, label="cuts"),
+        eq(*side_by_side(whole, R(h, minkowski(Q, [v]))), terms=0, label="translations"),
+        eq(*side_by_side(sheared, difference), terms=0, label="shears"),
+        eq(len(R(h, [*product, *[(7,) * len(v)] * more])), 0, label="products"),
     )
+
+
+#: Primes p and powers N of them.
+POWERS = ((2, 2), (3, 3), (2, 4), (5, 5), (2, 8), (3, 9), (2, 16))
+
+
+@instances
+def lattice_polytopes(source: Source):
+    """p, N, a product and a polytope of dimension m ≤ 4, N, a form, a vector and a basis there."""
+    p, N = source.choice(POWERS)
+    m = source.integer(1, min(4, N), weights=(1, 3, 3, 1)[: min(4, N)])
+    P, PQ = polytope(source, m, 1), product(source, m)
+    return p, N, PQ, P, vector(source, m, 3), vector(source, m), basis(source, m)
+
+
+@instances
+def forms_on_wedges(source: Source):
+    """A polytope of dimension n ≤ 3, a form h there, a form λ on dimension n + 1, and k."""
+    n = source.integer(1, 3)
+    return polytope(source, n), vector(source, n), vector(source, n + 1), source.integer(0, 5)
+
+
+@identity(
+    "field.functional-modulo-a-prime",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
+    instances=lattice_polytopes(),
+    mutants={
+        "m + k = N + 1": {"more": 1},
+        "a further point beside the product": {"beside": 1},
+        "zero at k = N − p + 1, too": {"last": 1},
+        "not zero at k = N − p": {"last": -1},
+        "without the factor m": {"factor": 0},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_functional_modulo_a_prime(
+    p, N, product, P, form, v, e, *, more=0, beside=0, last=0, factor=1
+):
+    r"""Modulo a prime, a normalised integral does not see products, translations and many fans.
+
+    For a power N of a prime p, $m + k = N$, lattice polytopes P of dimension m and an integer form
+    $\lambda$ let $F(\lambda^k \otimes P) = (N!/k!) \int_P \lambda^k$, which is a whole number, and
+    additive. Modulo p it is 0 for sums of polytopes in complementary sublattices, and
+    $F(\lambda^k \otimes (P + v)) = F(\lambda^k \otimes P)$ for integer v. For a basis of
+    $\mathbb Z^m$, F of $\theta_k = \sum_i x_i^k \otimes \{0 \le x_j \le x_i \le 1\}$ is
+    $m (N - 1)!/k!$; this is divisible by p if and only if $k \le N - p$. So where p is no denominator,
+    fans of these degrees do not span: F vanishes on them, and not on a simplex with $\lambda = 1$ at
+    one vertex and 0 at the others. By triangulations, for $N \in \{2, 4, 8, 16, 3, 9, 5\}$, $m \le 4$.
+    """
+    m, further = len(v), [(7,) * len(v)] * beside
+    k = N - m
+    of_product, here, there = (
+        int(moment(Q, form, k + more).p) % p for Q in ([*product, *further], P, minkowski(P, [v]))
+    )
+    of_fan = sum(int(moment(Q, x, k).p) for x, Q, _ in fan(e))
+    return (
+        eq(of_product, 0, label="products"),
+        eq(here, there, label="translations"),
+        eq(of_fan, m**factor * factorial(N - 1) // factorial(k), label="a fan"),
+        eq(int(of_fan % p == 0), int(k <= N - p + last), label="divisible"),
+    )
+
+
+@identity(
+    "field.functional-of-wedges",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
+    instances=forms_on_wedges(),
+    mutants={"k for k + 1": {"more": 0}, "the part below Q added": {"below": 1}},
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_functional_of_wedges(Q, h, form, k, *, more=1, below=-1):
+    r"""The integral over a wedge is one over its base, of a power more.
+
+    With $F(\lambda^k \otimes P) = ((m + k)!/k!) \int_P \lambda^k$, $\dim P = m$, and for
+    $\lambda = (\mu, z)$: z times F of $\lambda^k$ and the wedge between Q and the graph of h is
+    $F((\mu + z h)^{k+1} \otimes Q) - F(\mu^{k+1} \otimes Q)$, which is $F(z \kappa_{k+1})$ in dimension
+    $m - 1$. So the functional of twist k in dimension m is that of twist k + 1 in dimension m − 1.
+    For integer polytopes Q of dimension at most 3 and $k \le 5$.
+    """
+    up, down = wedge(Q, h)
+    whole = moment(up, form, k) + below * moment(down, form, k)
+    base = moment(Q, on_graph(form, h), k + more) - moment(Q, form[:-1], k + more)
+    return eq(*side_by_side({0: form[-1] * whole}, {0: base}), terms=0)

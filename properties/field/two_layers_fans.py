@@ -1,27 +1,32 @@
 """Own results: fans of pyramids in a cube, and what fans and pyramids span in windows."""
 
 from functools import cache
-from itertools import permutations
-from math import comb
+from itertools import combinations, permutations, product
+from math import comb, gcd
+
+from flint import fmpz_mat
 
 from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.polytopes.flags import combined, fan_class, flag_class, power, twisted
-from rankcheck.polytopes.polytope import dot, dual, fan
+from rankcheck.polytopes.flags import combined, facet_class, fan_class, flag_class, power, twisted
+from rankcheck.polytopes.polytope import dot, dual, fan, minkowski
 
-from ._polytopes import DIMENSIONS, bases, basis, rank, side_by_side, within
+from ._two_layers import basis, rank, side_by_side, within
 
 #: A dimension, the largest entry of a window, and the largest degree of fans there.
 WINDOWS = ((2, 2, 4), (2, 1, 4), (2, 3, 4), (3, 1, 2))
 #: By how much the θ_k of some windows fall short, and λ^{k−1} ⊗ b with λ(w) ≠ 0.
 SHORT = {(2, 1, 3): (1, 0), (2, 1, 4): (4, 2), (3, 1, 2): (13, 0)}
+#: The dimension that the pyramids of a window span, by m and size: in the plane its lines less two.
+DIMENSIONS = {(2, 1): 4 - 2, (2, 2): 8 - 2, (2, 3): 16 - 2, (3, 1): 12}
+#: Primes p and degrees k ≤ p, for more of which k-th powers do not span modulo p.
+DEGREES = ((3, 2), (5, 2), (7, 2), (2, 2), (3, 3), (5, 3), (7, 3))
 
 
 @instances
 def bases_and_degrees(source: Source):
     """A basis of Z^m, 2 ≤ m ≤ 4, and a degree."""
-    e = basis(source, source.integer(2, 4, weights=(3, 3, 1)))
-    return e, source.integer(0, 3)
+    return basis(source, source.integer(2, 4, weights=(3, 3, 1))), source.integer(0, 3)
 
 
 @instances
@@ -30,6 +35,12 @@ def windows(source: Source):
     m, size, degree = source.choice(WINDOWS)
     k, ones = source.integer(1, degree), source.integer(1, m)
     return m, size, k, (0,) * (m - ones) + (1,) * ones
+
+
+@instances
+def windows_modulo_primes(source: Source):
+    """A prime p, a degree k ≤ p, and the largest entry of a window."""
+    return *source.choice(DEGREES), source.integer(2, 3)
 
 
 @identity(
@@ -49,8 +60,7 @@ def test_cube_of_pyramids(e, k, *, twist=0, place=0):
     For a basis of $\mathbb Z^m$ with coordinates x, and $\beta_i = \{0 \le x_j \le x_i \le 1\}$:
     $\sum_i [\beta_i] = 0$ if $m \ge 2$, as the parallelotope is a product. And the fan
     $\theta_k = \sum_i x_i^k \otimes [\beta_i]$ is $\sum_\sigma x_{\sigma(1)}^k \otimes
-    [\{1 \ge x_{\sigma(1)} \ge \dots \ge x_{\sigma(m)} \ge 0\}]$ over all orders. In the coordinates of
-    field.class-of-polytopes, exactly, for $m \le 4$, $k \le 3$.
+    [\{1 \ge x_{\sigma(1)} \ge \dots \ge x_{\sigma(m)} \ge 0\}]$ over all orders. For $m \le 4$, $k \le 3$.
     """
     m, simplices = len(e), []
     for order in permutations(range(m)):
@@ -58,17 +68,34 @@ def test_cube_of_pyramids(e, k, *, twist=0, place=0):
         simplex = within([e[i] for i in order], steps)
         x = dual(e)[order[place]]
         simplices.append((1, twisted(power(x, k), flag_class(simplex))))
-    left, right = side_by_side(fan_class(e, k), combined(*simplices))
     return (
         eq(len(fan_class(e, twist)), 0, label="the pyramids"),
-        eq(left, right, terms=0, label="the simplices"),
+        eq(*side_by_side(fan_class(e, k), combined(*simplices)), terms=0, label="the simplices"),
     )
+
+
+@cache
+def bases(m: int, size: int):
+    """The bases of integers from −size to size of which all sums are parallel to such a vector.
+
+    One of all orders, and of e and −e.
+    """
+    vectors = [v for v in product(range(-size, size + 1), repeat=m) if any(v)]
+    found = []
+    for e in combinations(vectors, m):
+        sums = [(0,) * m]
+        for v in e:
+            sums += minkowski(sums, [v])
+        small = all(max(map(abs, v)) <= size * gcd(*v) and any(v) for v in sums[1:])
+        if small and sums[-1] > sums[0] and fmpz_mat([[*v] for v in e]).det():
+            found.append(e)
+    return found
 
 
 @cache
 def pyramids(m: int, size: int):
     """The fans of a window: the form and the class of each pyramid."""
-    return [[(form, flag_class(P)) for form, P in fan(e)] for e in bases(m, size)]
+    return [[(form, facet_class(F)) for form, _, F in fan(e)] for e in bases(m, size)]
 
 
 @cache
@@ -82,7 +109,7 @@ def rank_of_fans(m: int, size: int, k: int) -> int:
 def rank_of_pyramids(m: int, size: int, a: int, w=None, vanishing=False) -> int:
     """The dimension over Q that λ^a ⊗ b span, for the pyramids of a window with λ(w) ≠ 0."""
     every = (pyramid for one in pyramids(m, size) for pyramid in one)
-    chosen = [(f, c) for f, c in every if w is None or vanishing == (dot(f, w) == 0)]
+    chosen = ((f, c) for f, c in every if w is None or vanishing == (dot(f, w) == 0))
     return rank([twisted(power(f, a), c) for f, c in chosen])
 
 
@@ -104,8 +131,7 @@ def test_windows_of_fans_and_pyramids(m, size, k, w, *, short=SHORT, vanishing=F
     4$, and with 4 lines, $k \le 2$, where $\dim M = \text{lines} - 2$; for $m = 3$ with 13 lines,
     $k = 1$, where $\dim M = 12$. Windows that are too small: with 4 lines the fans span 7 of 8
     dimensions for $k = 3$ and 6 of 10 for $k = 4$, and the pyramids 6 of 8 for $k = 4$; with 13 lines
-    the fans span 59 of 72 for $k = 2$. All ranks are over $\mathbb Q$, exact, in the coordinates of
-    field.class-of-polytopes.
+    the fans span 59 of 72 for $k = 2$. All ranks are over $\mathbb Q$, exact.
     """
     fans, slanted = short.get((m, size, k), (0, 0))
     dimension = DIMENSIONS[m, size]
@@ -118,3 +144,45 @@ def test_windows_of_fans_and_pyramids(m, size, k, w, *, short=SHORT, vanishing=F
             label="λ(w) ≠ 0",
         ),
     )
+
+
+def over_the_lattice(fan):
+    """The class of a fan of the plane in lengths of edges over the lattice and symmetric tensors."""
+    return {
+        (monomial, h): c / (h.q * comb(len(monomial), sum(monomial)))
+        for (monomial, ((h,),)), c in fan.items()
+    }
+
+
+@cache
+def rank_modulo(p: int, k: int, size: int, integral: bool) -> int:
+    """Of θ_k, over the bases of a window with determinants prime to p, or ±1 if `integral`."""
+    chosen = []
+    for e, f in bases(2, size):
+        determinant = e[0] * f[1] - e[1] * f[0]
+        if determinant in (1, -1) or (determinant % p and not integral):
+            chosen.append(over_the_lattice(fan_class([e, f], k)))
+    return rank(chosen, p)
+
+
+@identity(
+    "field.fans-modulo-primes",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
+    instances=windows_modulo_primes(),
+    mutants={
+        "modulo 2 as modulo other primes": {"missing": 0},
+        "determinants ±1 alone": {"integral": True},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_fans_modulo_primes(p, k, size, *, missing=1, integral=False):
+    r"""Fans of degree 2 in the plane do not span modulo 2, and do modulo 3, 5 and 7.
+
+    Let e and f be integer vectors with entries up to 2, or up to 3, whose determinant is prime to p, and
+    let $e + f$ be parallel to such a vector: these have 8 directions, or 16. The
+    $\theta_k(e, f)$ modulo p, as symmetric tensors of degree k times lengths over the lattice, have the
+    rank $(k + 1)(\text{lines} - 2)$, which is all, for $p = 3, 5, 7$ and $k = 2, 3$; and for $p = 2$,
+    $k = 2$ the rank $2(\text{lines} - 2)$ of $3(\text{lines} - 2)$. The ranks are those modulo p.
+    """
+    degrees = k + 1 - (missing if p == 2 else 0)
+    return eq(rank_modulo(p, k, size, integral), degrees * DIMENSIONS[2, size])

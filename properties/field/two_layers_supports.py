@@ -1,4 +1,4 @@
-"""Own results: support functions of polytopes, and which of them two hidden layers compute."""
+"""Own results: support functions of polytopes, and what two hidden layers compute."""
 
 from itertools import product as subsets
 
@@ -7,22 +7,21 @@ import torch
 from rankcheck import construction, eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import eye
 from rankcheck.networks import Network
 from rankcheck.polytopes.polytope import cut, dot, minkowski, support
+from rankcheck.witnesses import deepen
 
-from ._polytopes import basis, hyperplane, polytope, side_by_side, vector, within
+from ._two_layers import basis, divided, polytope, side_by_side, vector, within
 
 
 @instances
 def cuts_and_sums(source: Source):
-    """P and a hyperplane that meets it; polytopes in the spans of e_1, …, e_r and the rest; points.
-
-    Some hyperplanes pass through a vertex, or hold the whole polytope.
-    """
+    """P and a hyperplane that meets it; polytopes in the spans of e_1, …, e_r and the rest; points."""
     m = source.integer(2, 4)
-    first, e, P = source.integer(1, m - 1), basis(source, m), polytope(source, m)
+    first, e = source.integer(1, m - 1), basis(source, m)
     summands = polytope(source, first), polytope(source, m - first)
-    return P, *hyperplane(source, P), *summands, e, [vector(source, m, 3) for _ in range(5)]
+    return *divided(source, m), *summands, e, [vector(source, m, 3) for _ in range(5)]
 
 
 @instances
@@ -67,11 +66,7 @@ def test_support_functions(P, form, height, Q, R, e, points, *, common=1, summed
 
 
 def two_layers(rows, minus=1):
-    """[p·x + Σ [e_j·x]_+]_+, p the first row and e_j the others: m → m + 1 → 1 → 1.
-
-    Args:
-        minus: 1, or 0 for [p·x]_+ in place of p·x.
-    """
+    """[p·x + Σ [e_j·x]_+]_+, p the first row and e_j the others; if not `minus`, [p·x]_+ for p·x."""
     p, ones = rows[..., :1, :], torch.ones_like(rows[..., :1, :1])
     units = torch.cat((p, -p, rows[..., 1:, :]), -2)
     sums = torch.cat((ones, -minus * ones, *[ones] * (rows.shape[-1] - 1)), -1)
@@ -90,8 +85,8 @@ def test_pyramids_by_two_layers(rows, x, *, minus=1):
 
     The support function of the hull of 0 and $p + \sum_j [0, 1] e_j$ is
     $[p \cdot x + \sum_j [e_j \cdot x]_+]_+$, which is a network of two hidden layers without biases.
-    Here it is compared with the maximum over the vertices $0$ and $p + \sum_{j \in S} e_j$, for up to
-    four $e_j$ of any rank; at whole numbers without a tolerance.
+    Compared with the maximum over the vertices, for up to four $e_j$ of any rank; at whole numbers
+    without a tolerance.
     """
     m = x.shape[-1]
     corners = x.new_tensor([(0,) * m, *((1, *chosen) for chosen in subsets((0, 1), repeat=m - 1))])
@@ -99,10 +94,61 @@ def test_pyramids_by_two_layers(rows, x, *, minus=1):
     def largest(rows, x):
         return (corners @ rows @ x[..., None])[..., 0].amax(-1)
 
-    net, whole = two_layers(rows, minus), torch.round(rows)
-    y = torch.round(x)
+    net, whole, y = two_layers(rows, minus), torch.round(rows), torch.round(x)
     return (
         eq(net(x)[..., 0], largest(rows, x), scale=network_scale(net, x)[..., 0], label="anywhere"),
         eq(two_layers(whole, minus)(y)[..., 0], largest(whole, y), terms=0, label="whole numbers"),
+        eq(net.depth - 1, 2, label="the hidden layers"),
+    )
+
+
+@instances
+def layers_that_skip(source: Source):
+    """Affine A, P and l, matrices D and c, and four points, all of small integers."""
+    n, inner, outer = (source.integer(1, 3) for _ in range(3))
+
+    def whole(*shape):
+        return torch.round(source.tensor(*shape, low=-4.0, high=4.0))
+
+    affine = [Network((whole(m, n),), (whole(m),)) for m in (inner, outer, 1)]
+    return *affine, whole(outer, inner), whole(1, outer), whole(4, n)
+
+
+def positive_part(net, depth):
+    """[f]_+ for f, handed on to any depth."""
+    one = eye(net.widths[-1], net.weights[0]).expand(*net.batch, -1, -1)
+    return Network.linear([one] * (depth - 1)).after(net)
+
+
+@construction(
+    "field.two-layers-hold-one",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 8"),
+    instances=layers_that_skip(),
+    mutants={
+        "[P(x)]_+ for P(x)": {"behind_one": positive_part},
+        "[l(x)]_+ for l(x)": {"behind_two": positive_part},
+    },
+    witness=deepen,
+)
+def test_two_layers_hold_one(A, P, skip, D, c, x, *, behind_one=deepen, behind_two=deepen):
+    r"""Connections that skip hidden layers add nothing to two hidden layers.
+
+    For affine maps A, P and l and matrices D and c, the function
+    $$l(x) + \sum_i c_i \Big[ P_i(x) + \sum_j D_{ij} |A_j(x)| \Big]_+,$$
+    in which P and l skip layers, is that of a ReLU network with two hidden layers, as
+    $y = [y]_+ - [-y]_+$ and $[[y]_+]_+ = [y]_+$. With D = 0 it is any
+    function of one hidden layer. Compared on whole numbers, without a tolerance.
+    """
+    inner = Network(
+        (torch.cat((A.weights[0], -A.weights[0]), -2), torch.cat((D, D), -1)),
+        (torch.cat((A.biases[0], -A.biases[0]), -1), 0 * P.biases[0]),
+    )
+    units = inner.add(behind_one(P, 2))
+    one = eye(units.widths[-1], c).expand(*units.batch, -1, -1)
+    net = Network.linear((one, c)).merged_after(units).add(behind_two(skip, 3))
+    sums = P(x) + A(x).abs() @ D.mT
+    right = skip(x) + torch.relu(sums) @ c.mT
+    return (
+        eq(net(x), right, terms=0, label="the network"),
         eq(net.depth - 1, 2, label="the hidden layers"),
     )

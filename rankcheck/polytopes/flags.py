@@ -12,7 +12,7 @@ lengths it gives the coordinates of a class, one for each sequence of h.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from flint import fmpq
@@ -32,32 +32,33 @@ def combined(*terms: tuple[Number, Class]) -> Class:
     return {key: value for key, value in total.items() if value}
 
 
+def graphs(facets: Iterable[Facet]) -> Iterator[tuple[int, Vector, frozenset[Vector]]]:
+    """sign(f_m), h_F and the points of each facet F that has them."""
+    for (*rest, last), F in facets:
+        if last:
+            yield (1 if last > 0 else -1), tuple(-fmpq(c) / last for c in rest), F
+
+
+def on_graph(form: Sequence[Number], h: Sequence[Number]) -> Vector:
+    """The form on the graph of h, in the first coordinates."""
+    return tuple(a + form[-1] * b for a, b in zip(form[:-1], h, strict=True))
+
+
 def flag_class(P: Points) -> Class:
     """The class of P; {} for a product, or if P is flat."""
-    return _class(facets(P))
+    return facet_class(facets(P))
 
 
-def _class(facets: Sequence[Facet]) -> Class:
+def facet_class(facets: Sequence[Facet]) -> Class:
+    """The class of the polytope with these facets."""
     terms: list[tuple[Number, Class]] = []
-    for form, F in facets:
-        *rest, last = form
-        if not last:
-            continue
-        sign = 1 if last > 0 else -1
-        if rest:
-            h = tuple(fmpq(-c, last) for c in rest)
-            below = _class([(_along(form, g), R) for g, R in facets_within(F, facets)])
+    for sign, h, F in graphs(facets):
+        if h:
+            below = facet_class([(on_graph(g, h), R) for g, R in facets_within(F, facets)])
             terms.append((sign, {(h, *flag): c for flag, c in below.items()}))
         else:  # an end of a segment, seen in the first coordinate
             terms.append((sign, {(): min(F)[0]}))
     return combined(*terms)
-
-
-def _along(form: tuple[int, ...], g: tuple[int, ...]) -> tuple[int, ...]:
-    """The form g on the hyperplane form = 0, in its first coordinates, times |form_m|."""
-    *rest, last = form
-    size, slope = abs(last), g[-1] if last > 0 else -g[-1]
-    return tuple(size * a - slope * b for a, b in zip(g[:-1], rest, strict=True))
 
 
 def power(form: Sequence[Number], k: int) -> Class:
@@ -83,4 +84,4 @@ def twisted(polynomial: Class, vector: Class) -> Class:
 
 def fan_class(basis: Sequence[Vector], k: int) -> Class:
     """θ_k = Σ x_i^k ⊗ [{0 ≤ x_j ≤ x_i ≤ 1}], x the coordinates of a basis."""
-    return combined(*((1, twisted(power(f, k), flag_class(P))) for f, P in fan(basis)))
+    return combined(*((1, twisted(power(f, k), facet_class(F))) for f, _, F in fan(basis)))

@@ -2,13 +2,13 @@
 
 A polytope is a collection of points, and means their convex hull: points that are no vertices do
 no harm. Subsets of the points are gone through, so this is for dimension four at most, and a few
-dozen points.
+dozen points; but the facets of the pyramids of a fan are read off their inequalities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, product
 from math import gcd, lcm
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ Number: TypeAlias = int | fmpq
 Vector: TypeAlias = tuple[Number, ...]
 Points: TypeAlias = Iterable[Vector]
 #: An outer form, and the points of the polytope where it is largest.
-Facet: TypeAlias = tuple[tuple[int, ...], frozenset[Vector]]
+Facet: TypeAlias = tuple[Vector, frozenset[Vector]]
 
 
 def dot(f: Sequence[Number], x: Sequence[Number]) -> Number:
@@ -31,7 +31,7 @@ def facets(P: Points) -> list[Facet]:
     P = list(P)
     scale = fmpq(lcm(*(int(fmpq(c).q) for p in P for c in p)))
     whole = {tuple(int((scale * c).p) for c in p): p for p in P}
-    found: dict[tuple[int, ...], frozenset[Vector]] = {}
+    found: dict[Vector, frozenset[Vector]] = {}
     for corners in combinations(whole, len(P[0]) if P else 1):
         kernel, nullity = fmpz_mat([[*x, 1] for x in corners]).nullspace()
         if nullity > 1:  # the corners lie in more than one hyperplane
@@ -117,26 +117,23 @@ def support(P: Points, x: Sequence[Number]) -> Number:
     return max(dot(x, p) for p in P)
 
 
-def pyramid(p: Vector, edges: Iterable[Vector]) -> list[Vector]:
-    """The hull of 0 and the parallelotope p + Σ [0, 1]e."""
-    zero = tuple(0 for _ in p)
-    base: list[Vector] = [p]
-    for e in edges:
-        base = minkowski(base, (zero, e))
-    return [zero, *base]
-
-
 def dual(basis: Sequence[Vector]) -> list[Vector]:
     """The forms that are 1 on one vector of a basis each, and 0 on the others."""
     inverse = fmpq_mat([[fmpq(c) for c in e] for e in basis]).inv()
     return [tuple(column) for column in inverse.transpose().tolist()]
 
 
-def fan(basis: Sequence[Vector]) -> list[tuple[Vector, list[Vector]]]:
-    """The pyramids {0 ≤ x_j ≤ x_i ≤ 1} of which Σ [0, 1]e_i is the union, with their forms x_i."""
-    others = ([*basis[:i], *basis[i + 1 :]] for i in range(len(basis)))
-    pyramids = [pyramid(e, rest) for e, rest in zip(basis, others, strict=True)]
-    return list(zip(dual(basis), pyramids, strict=True))
+def fan(basis: Sequence[Vector]) -> Iterator[tuple[Vector, list[Vector], list[Facet]]]:
+    """The pyramids {0 ≤ x_j ≤ x_i ≤ 1} of which Σ [0, 1]e_i is the union: x_i, points, facets."""
+    m, x = len(basis), dual(basis)
+    for i, f in enumerate(x):
+        corners = (c for c in product((0, 1), repeat=m) if c[i] or not any(c))
+        P = image(list(zip(*basis, strict=True)), corners)
+        forms = [f, *(tuple(-c for c in g) for g in x)]
+        forms += [tuple(a - b for a, b in zip(g, f, strict=True)) for g in x if g != f]
+        tops = [(g, support(P, g)) for g in forms]
+        faces = [(g, frozenset(p for p in P if dot(g, p) == top)) for g, top in tops]
+        yield f, P, [(g, F) for g, F in faces if len(F) >= m]
 
 
 def wedge(Q: Points, h: Sequence[Number]) -> tuple[list[Vector], list[Vector]]:

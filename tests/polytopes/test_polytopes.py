@@ -10,7 +10,15 @@ import pytest
 from flint import fmpq
 from scipy.spatial import ConvexHull
 
-from rankcheck.polytopes.flags import combined, fan_class, flag_class, power, twisted
+from rankcheck.polytopes.flags import (
+    combined,
+    fan_class,
+    flag_class,
+    graphs,
+    on_graph,
+    power,
+    twisted,
+)
 from rankcheck.polytopes.polytope import (
     cut,
     dual,
@@ -19,7 +27,6 @@ from rankcheck.polytopes.polytope import (
     image,
     minkowski,
     moment,
-    pyramid,
     support,
     triangulation,
     wedge,
@@ -111,11 +118,35 @@ def test_a_cut_of_a_square_has_no_points_inside():
 
 
 def test_pyramids_and_dual_forms():
-    assert sorted(pyramid((1, 0), [(0, 1)])) == [(0, 0), (1, 0), (1, 1)]
+    _, P, _ = next(fan([(1, 0), (0, 1)]))
+    assert sorted(P) == [(0, 0), (1, 0), (1, 1)]
     assert dual([(2, 0), (1, 1)]) == [(fmpq(1, 2), fmpq(-1, 2)), (0, 1)]
-    for form, P in fan([(2, 0, 1), (1, 1, 0), (0, 0, 3)]):
+    for form, P, _ in fan([(2, 0, 1), (1, 1, 0), (0, 0, 3)]):
         assert support(P, form) == 1
         assert volume(P) == 2 * 6  # a third of 3!·|det|
+
+
+@pytest.mark.parametrize(
+    "basis", [[(-3,)], [(2, 1), (1, 1)], [(2, 0, 1), (1, 1, 0), (0, 0, 3)], np.eye(4, dtype=int)]
+)
+def test_the_facets_of_pyramids_are_those_of_their_points(basis):
+    basis = [tuple(map(int, e)) for e in basis]
+    for _, P, known in fan(basis):
+        found = dict(facets(P))
+        assert {F for _, F in known} == {*found.values()}
+        for form, F in known:
+            (outer,) = (f for f, G in found.items() if G == F)
+            ratios = {fmpq(c) / d for c, d in zip(form, outer, strict=True) if d}
+            assert [c for c, d in zip(form, outer, strict=True) if not d and c] == []
+            assert len(ratios) == 1
+            assert min(ratios) > 0
+
+
+def test_upper_and_lower_facets():
+    """Of the triangle (0, 0), (1, 0), (1, 2) the edge x = 1 is parallel to the last coordinate."""
+    found = {(sign, h): F for sign, h, F in graphs(facets([(0, 0), (1, 0), (1, 2)]))}
+    assert found == {(1, (2,)): {(0, 0), (1, 2)}, (-1, (0,)): {(0, 0), (1, 0)}}
+    assert on_graph((1, 2, 3), (4, 5)) == (13, 17)
 
 
 def test_images():

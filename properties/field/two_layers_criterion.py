@@ -1,18 +1,17 @@
-"""Two facts on group rings behind docs/proofs/two-hidden-layers.md: a term whose exponent is apart
-from the others is isolated, and an ideal that scaling maps to itself has a power of the
-augmentation ideal."""
+"""The algebra of the criterion on docs/proofs/two-hidden-layers.md: isolated terms, ideals that
+scaling maps to themselves, and what is left of twisted wedges where all shears act trivially."""
 
-from collections import Counter
-from itertools import pairwise
-from math import factorial, gcd, lcm, prod
+from itertools import pairwise, product
+from math import comb, factorial, gcd, lcm, prod
 
 import torch
 from flint import Ordering, fmpz_mpoly_ctx, fmpz_mpoly_vec
 
 from rankcheck import eq, identity, lt, paper
 from rankcheck.instances.source import Source, instances
+from rankcheck.polytopes.flags import combined, twisted
 
-from ._two_layers import aligned
+from ._two_layers import kappa, rank, side_by_side
 
 #: Polynomials in two variables; the exponents of the instances are drawn from 0 on.
 RING = fmpz_mpoly_ctx.get(("x", "y"), Ordering.degrevlex)
@@ -54,13 +53,18 @@ def leading(values):
     return values[0]
 
 
+def along(terms, g):
+    """The image of a sum modulo a primitive g, in ℚ[ℤ]: its coefficients that are not zero."""
+    return combined(*((c, {x * g[1] - y * g[0]: 1}) for (x, y), c in terms.items()))
+
+
 @identity(
     "field.isolation-of-a-term",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 4"),
     instances=exponents_apart(),
     needs={"apart at v": exponents_apart(apart=False)},
     mutants={"the power a of the operator": {"extra": 0}},
-    no_batch="an instance is a list of exponents: a batch would hold copies of it",
+    no_batch="an instance is integers: a batch would hold copies of it",
     effort=3,
 )
 def test_isolation_of_a_term(a, v, h, *, extra=1):
@@ -78,7 +82,7 @@ def test_isolation_of_a_term(a, v, h, *, extra=1):
     that contains $F(1), F(2), \dots$ contains $u^{j+1} z_j$.
     """
     monomials = [RING.from_dict({e: 1}) for e in h]
-    u = prod((monomials[0] - X for X in monomials[1:]), start=ONE) ** (a + 1)
+    u = (prod((monomials[0] - X for X in monomials[1:]), start=ONE) ** (a + 1)).to_dict()
     steps = shifts(monomials[1:], a + extra)
     terms = {(i, n): shifted(steps, X, n) for i, X in enumerate(monomials) for n in range(a + 1)}
     left = {
@@ -87,15 +91,10 @@ def test_isolation_of_a_term(a, v, h, *, extra=1):
         for t, value in enumerate(values if i else [leading(values)])
         for e, c in value.to_dict().items()
     }
-    isolated = {
-        (0, n, 0, *e): factorial(n) * c for n in range(a + 1) for e, c in u.to_dict().items()
-    }
-    at_v: Counter[int] = Counter()
-    for (x, y), c in u.to_dict().items():
-        at_v[x * v[0] + y * v[1]] += int(c)
+    isolated = {(0, n, 0, *e): factorial(n) * c for n in range(a + 1) for e, c in u.items()}
     return (
-        eq(*aligned(left, isolated), label="the terms"),
-        lt(0, sum(c * c for c in at_v.values()), label="u at v"),
+        eq(*side_by_side(left, isolated), label="the terms"),
+        lt(0, len(along(u, (-v[1], v[0]))), label="u at v"),
     )
 
 
@@ -113,9 +112,8 @@ def sums_of_points(source: Source, *, apart: bool = True):
     first = source.choice((0, 1), weights=(7, 1)) - sum(c)
     source.require(torch.tensor(first != 0), "the first coefficient is not zero")
     terms = dict(zip(h, [first, *c], strict=True))
-    source.require(
-        torch.tensor(all(along(terms, g) for g in differences(terms)) == apart), "it is in no p_v"
-    )
+    in_none = all(along(terms, g) for g in differences(terms))
+    source.require(torch.tensor(in_none == apart), "it is in no p_v")
     return terms
 
 
@@ -123,14 +121,6 @@ def differences(points):
     """h_i − h_0 for i ≥ 1."""
     (x, y), *others = points
     return [(a - x, b - y) for a, b in others]
-
-
-def along(terms, g):
-    """The image of a sum modulo a primitive g, in ℚ[ℤ]: its coefficients that are not zero."""
-    image: Counter[int] = Counter()
-    for (x, y), c in terms.items():
-        image[x * g[1] - y * g[0]] += c
-    return {place: c for place, c in image.items() if c}
 
 
 def level(terms):
@@ -168,7 +158,7 @@ def powers_in_the_ideal(terms, r, N, copies):
         "one lattice, without division": {"at": lambda _: 1},
         "the sum alone, without scaled copies": {"copies": lambda _: 1},
     },
-    no_batch="an instance is one ideal: a batch would hold copies of it",
+    no_batch="an instance is integers: a batch would hold copies of it",
     effort=3,
 )
 def test_ideals_stable_under_scaling(terms, *, less=0, at=level, copies=len):
@@ -183,8 +173,127 @@ def test_ideals_stable_under_scaling(terms, *, less=0, at=level, copies=len):
     exponents may be divided, in $\mathbb Q[\mathbb Q^2]$, this holds for N = 1 as well; over one lattice it
     does not.
 
-    Checked with Gröbner bases, for three or four points of $\{0, 1, 2\}^2$. The lemma is for all
-    ideals and any number of dimensions; this is the second step of an induction on that number.
+    Checked with Gröbner bases, for three or four points of $\{0, 1, 2\}^2$. The lemma is for all ideals
+    J and any number of dimensions; its proof is on docs/proofs/two-hidden-layers.md, by induction on
+    this number, and this is the step from one to two. By a shift operator J contains
+    $\prod_i ([g_i] - 1)$, so the product of the kernels $I_i$ of $\mathbb Q[\mathbb Q^2] \to
+    \mathbb Q[\mathbb Q^2 / \mathbb Q g_i]$; by induction $I^{m_i} \subset J + I_i$ for the augmentation
+    ideal I; so $I^r \subset J$.
     """
     r = max(sum(len(along(terms, g)) - 1 for g in differences(terms)) - less, 0)
     return eq(powers_in_the_ideal(terms, r, at(terms), copies(terms)), r + 1)
+
+
+@instances
+def forms_and_shears(source: Source):
+    """a ≤ 3, and whole numbers: z, c, at a point the values of μ and of three shears, and t ≥ 1."""
+    a, numbers = source.integer(0, 3), torch.round(source.tensor(6, low=-4.0, high=4.0))
+    return a, numbers, 1 + torch.round(source.tensor(low=0.0, high=3.0))
+
+
+def undivided(q, a, z, mu, h):
+    """(μ + zh)^{a+1} − μ^{a+1} for κ_{a+1}, not divided by z."""
+    return kappa(q, a, z, mu, h) * (z if q > a else 1)
+
+
+@identity(
+    "field.coinvariants-of-wedges",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 5"),
+    instances=forms_and_shears(),
+    mutants={
+        "κ_{a+1} outside of I": {"difference": 0},
+        "κ_{a+2}": {"top": 2},
+        "κ_{a+1} not divided by z": {"kappa": undivided},
+    },
+)
+def test_coinvariants_of_wedges(a, numbers, t, *, difference=1, top=1, kappa=kappa):
+    r"""The maps κ_q are linear and do not change under shears.
+
+    $\kappa_q(\lambda^a \otimes [h]) = z^{a-q} (\mu + zh)^q$ for $\lambda = zo + \mu$ and
+    $1 \le q \le a$, and $z^{-1} ((\mu + zh)^{a+1} - \mu^{a+1})$ for $q = a + 1$, is a polynomial in
+    λ and h, and homogeneous of degree a in λ: a linear map of $S^a V^* \otimes I$. A shear g, which
+    maps z, μ, h to z, $\mu - zg$, $h + g$, keeps $\kappa_q(\lambda^a \otimes ([h] - [h']))$. A scaling
+    by t, which maps them to $z/t$, μ, $th$, multiplies it by $t^{q-a}$. And
+    $\kappa_q(o^a \otimes ([h] - [0])) = h^q$, so that κ is onto.
+
+    Compared for $a \le 3$ by values at a point of V′, so that κ commutes with linear maps of V′;
+    z = 0 is among the instances.
+    """
+    z, c, mu, h, other, g = numbers.unbind(-1)
+    one, zero = torch.ones_like(z), torch.zeros_like(z)
+
+    orders = torch.arange(1, a + top + 1)
+
+    def all_of(z, mu, h, other=zero):
+        first, second = ([kappa(int(q), a, z, mu, x) for q in orders] for x in (h, other))
+        return torch.stack(first, -1) - difference * torch.stack(second, -1)
+
+    value = all_of(z, mu, h, other)
+    return (
+        eq(all_of(c * z, c * mu, h), (c**a).unsqueeze(-1) * all_of(z, mu, h), terms=0, label="λ^a"),
+        eq(all_of(z, mu - z * g, h + g, other + g), value, terms=0, label="shears"),
+        eq(
+            all_of(z, mu, t * h, t * other) * t.unsqueeze(-1) ** (a + 1 - orders),
+            t.unsqueeze(-1) * all_of(t * z, mu, h, other),
+            terms=0,
+            label="scaling",
+        ),
+        eq(all_of(one, zero, h), h.unsqueeze(-1) ** orders, terms=0, label="onto"),
+    )
+
+
+@instances
+def windows(source: Source):
+    """n, a, and the number of points on a side of a window of ℤⁿ."""
+    n, a = source.choice([(1, a) for a in range(5)] + [(2, a) for a in range(4)] + [(3, 0), (3, 1)])
+    return n, a, source.integer(2, 5 - n)
+
+
+def sheared(monomial, i):
+    """The shear by e^i of a monomial, by its exponents at o, e^1, …, e^n: it maps o to o − e^i."""
+    power, *others = monomial
+    return {
+        (power - j, *(e + j * (i == k) for k, e in enumerate(others))): (-1) ** j * comb(power, j)
+        for j in range(power + 1)
+    }
+
+
+def coinvariants(n, a, side, shear):
+    """The dimension of (S^aV* ⊗ I)/⟨gy − y⟩, with all exponents in {0, …, side − 1}ⁿ."""
+    forms = [e for e in product(range(a + 1), repeat=n + 1) if sum(e) == a]
+    window, relations = {*product(range(side), repeat=n)}, []
+
+    def moved(h, i):
+        return tuple(x + (i == k) for k, x in enumerate(h))
+
+    for form, h, i, j in product(forms, sorted(window), range(n), range(n)):
+        before, after = moved(h, i), moved(moved(h, i), j)
+        if {before, after} <= window:
+            gy = twisted(shear(form, i), {after: 1, before: -1})
+            y = twisted({form: 1}, {moved(h, j): 1, h: -1})
+            relations.append(combined((1, gy), (-1, y)))
+    return len(forms) * (len(window) - 1) - rank(relations)
+
+
+@identity(
+    "field.dimension-of-coinvariants",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 5"),
+    instances=windows(),
+    mutants={
+        "o fixed by the shears": {"shear": lambda monomial, _: {monomial: 1}},
+        "q ≤ a": {"top": 0},
+    },
+    no_batch="an instance is integers: a batch would hold copies of it",
+)
+def test_dimension_of_coinvariants(n, a, side, *, shear=sheared, top=1):
+    r"""The coinvariants of $S^a V^* \otimes I$ have the dimension of $\bigoplus_q S^q V'^*$.
+
+    $\dim\, (S^a V^* \otimes I) / \langle gy - y \rangle = \sum_{q=1}^{a+1} \binom{n+q-1}{q}$, with
+    $\dim V = n + 1$, and I spanned by all $[h] - [h']$. So the maps $\kappa_1, \dots, \kappa_{a+1}$ of
+    field.coinvariants-of-wedges, which are onto, vanish on nothing else.
+
+    All exponents are in a window of $\mathbb Z^n$, and g is an $e^i$, which is enough. Exact
+    ranks, for $n = 1$, $a \le 4$; $n = 2$, $a \le 3$; $n = 3$, $a \le 1$: 1, 2, 3, 4, 5; 2, 5, 9, 14; 3, 9.
+    """
+    dimension = sum(comb(n + q - 1, q) for q in range(1, a + top + 1))
+    return eq(coinvariants(n, a, side, shear), dimension)
