@@ -80,7 +80,7 @@ def rank(classes: Sequence[Class], p: int | None = None) -> int:
 
 
 def kappa(q: int, a: int, z: Any, mu: Any, h: Any) -> Any:
-    """κ_q(λ^a ⊗ [h]) of λ = z o + μ: z^{a−q} (μ + z h)^q without the negative powers of z.
+    """κ_q(λ^a ⊗ [h]) of λ = z η + μ: z^{a−q} (μ + z h)^q without the negative powers of z.
 
     The form μ and the exponent h are given by their values at a point, or at several.
     """

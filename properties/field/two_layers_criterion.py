@@ -209,14 +209,14 @@ def undivided(q, a, z, mu, h):
 def test_coinvariants_of_wedges(a, numbers, t, *, difference=1, top=1, kappa=kappa):
     r"""The maps κ_q are linear and do not change under shears.
 
-    $\kappa_q(\lambda^a \otimes [h]) = z^{a-q} (\mu + zh)^q$ for $\lambda = zo + \mu$ and
+    $\kappa_q(\lambda^a \otimes [h]) = z^{a-q} (\mu + zh)^q$ for $\lambda = z\eta + \mu$ and
     $1 \le q \le a$, and $z^{-1} ((\mu + zh)^{a+1} - \mu^{a+1})$ for $q = a + 1$, is a polynomial in
     λ and h, and homogeneous of degree a in λ: a linear map of $S^a V^* \otimes I$. A shear g, which
     maps z, μ, h to z, $\mu - zg$, $h + g$, keeps $\kappa_q(\lambda^a \otimes ([h] - [h']))$. A scaling
     by t, which maps them to $z/t$, μ, $th$, multiplies it by $t^{q-a}$. And
-    $\kappa_q(o^a \otimes ([h] - [0])) = h^q$, so that κ is onto.
+    $\kappa_q(\eta^a \otimes ([h] - [0])) = h^q$, so that κ is onto.
 
-    Compared for $a \le 3$ by values at a point of V′, so that κ commutes with linear maps of V′;
+    Compared for $a \le 3$ by values at a point of U, so that κ commutes with linear maps of U;
     z = 0 is among the instances.
     """
     z, c, mu, h, other, g = numbers.unbind(-1)
@@ -250,7 +250,7 @@ def windows(source: Source):
 
 
 def sheared(monomial, i):
-    """The shear by e^i of a monomial, by its exponents at o, e^1, …, e^n: it maps o to o − e^i."""
+    """The shear by e^i of a monomial, by its exponents at η, e^1, …, e^n: it maps η to η − e^i."""
     power, *others = monomial
     return {
         (power - j, *(e + j * (i == k) for k, e in enumerate(others))): (-1) ** j * comb(power, j)
@@ -280,13 +280,13 @@ def coinvariants(n, a, side, shear):
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Lemma 5"),
     instances=windows(),
     mutants={
-        "o fixed by the shears": {"shear": lambda monomial, _: {monomial: 1}},
+        "η fixed by the shears": {"shear": lambda monomial, _: {monomial: 1}},
         "q ≤ a": {"top": 0},
     },
     no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_dimension_of_coinvariants(n, a, side, *, shear=sheared, top=1):
-    r"""The coinvariants of $S^a V^* \otimes I$ have the dimension of $\bigoplus_q S^q V'^*$.
+    r"""The coinvariants of $S^a V^* \otimes I$ have the dimension of $\bigoplus_q S^q U^*$.
 
     $\dim\, (S^a V^* \otimes I) / \langle gy - y \rangle = \sum_{q=1}^{a+1} \binom{n+q-1}{q}$, with
     $\dim V = n + 1$, and I spanned by all $[h] - [h']$. So the maps $\kappa_1, \dots, \kappa_{a+1}$ of

@@ -1,7 +1,7 @@
 """The facets that the induction of docs/proofs/two-hidden-layers.md uses: where they lie, and what
 the lifts of pyramids and fans are there.
 
-V is ℚ^m, w its last unit vector and V' the span of the others, on which o vanishes; o(w) = 1."""
+V is ℚ^m, w its last unit vector and U the span of the others, on which η vanishes; η(w) = 1."""
 
 from math import comb
 
@@ -30,8 +30,8 @@ def lift(pyramids, at, shadow=lambda F: {F: 1}):
 def isolated(pyramids, k, v, expected):
     """Of the lift of Σ λ^k ⊗ β what stands at the h with h(v) = 0, and what is expected there.
 
-    That is at h = 0, with coefficients of the powers of o, the pyramid of the unit vectors of V'.
-    Keys are h, λ on the graph of h and the power of o_h, and the facet.
+    That is at h = 0, with coefficients of the powers of η, the pyramid of the unit vectors of U.
+    Keys are h, λ on the graph of h and the power of η − h, and the facet.
     """
 
     def powers(form, h):
@@ -64,14 +64,14 @@ def directions(source: Source, *, least: int = 0, apart: bool = True):
     no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_position_of_a_pyramid(a, v, *, last=lambda v: (*v, 1)):
-    r"""Every pyramid of V′ is a facet of a pyramid of V, and alone where exponents vanish at v.
+    r"""Every pyramid of U is a facet of a pyramid of V, and alone where exponents vanish at v.
 
-    Let $b' = b(p; e_2, \dots, e_{m-1})$ be a pyramid of V′, λ′ its form and
+    Let $b' = b(p; e_2, \dots, e_{m-1})$ be a pyramid of U, λ′ its form and
     $\alpha = \lambda'(v) \ne 0$. With $e_m = w + v$ let $b = b(p; e_2, \dots, e_m)$, with the form λ. Of
     the facets F of b, with the outer form f, one alone has $f(w) \ne 0$ and
     $h_F(v) = -f(v)/f(w) = 0$. It is $b'$, with $h_F = 0$ and the sign −, and
-    $\lambda = -\alpha o + \lambda'$: the terms of the lift of $\lambda^a \otimes b$ at the h with
-    $h(v) = 0$ are $-[0] \otimes \sum_j \binom aj (-\alpha)^j o^j \lambda'^{a-j} \otimes b'$.
+    $\lambda = -\alpha \eta + \lambda'$: the terms of the lift of $\lambda^a \otimes b$ at the h with
+    $h(v) = 0$ are $-[0] \otimes \sum_j \binom aj (-\alpha)^j \eta^j \lambda'^{a-j} \otimes b'$.
 
     Facets come from the inequalities of pyramids, and are compared by their vertices, for $2 \le m
     \le 7$, $a \le 4$. With $e_m = w + p$ it is false where v has an edge's coordinate equal to that of p.
@@ -90,13 +90,13 @@ def test_position_of_a_pyramid(a, v, *, last=lambda v: (*v, 1)):
     no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_position_of_a_fan(k, v, *, opposite=lambda first, c: c == first):
-    r"""In every pyramid of V′ two of a fan of V meet, and it is alone where exponents vanish at v.
+    r"""In every pyramid of U two of a fan of V meet, and it is alone where exponents vanish at v.
 
-    Let $b' = b(p; e_3, \dots, e_m)$ be a pyramid of V′, λ′ its form and
+    Let $b' = b(p; e_3, \dots, e_m)$ be a pyramid of U, λ′ its form and
     $v = \alpha p + \sum_i \gamma_i e_i$, $\alpha \ne 0$. Another corner $p + e_i$, with the edge $-e_i$,
     makes $\alpha - \gamma_i = 0$ of each $\gamma_i = \alpha$. Then let $e_1 = w$, $e_2 = p - w$. The terms
     of the lift of $\theta_k = \sum_i (e^i)^k \otimes \beta_i$ at the h with $h(v) = 0$ are
-    $-[0] \otimes \sum_{j=1}^k \binom kj o^j \lambda'^{k-j} \otimes b'$, from the facet
+    $-[0] \otimes \sum_{j=1}^k \binom kj \eta^j \lambda'^{k-j} \otimes b'$, from the facet
     $x_1 = x_2$ of $\beta_1$ and of $\beta_2$: the powers of λ′ alone cancel.
 
     Compared as in field.position-of-a-pyramid, for $2 \le m \le 7$ and $k \le 4$. At the same corner it is false where a $\gamma_i$ is α.
@@ -111,7 +111,7 @@ def test_position_of_a_fan(k, v, *, opposite=lambda first, c: c == first):
 
 @instances
 def bases(source: Source):
-    """k ≥ 1, e_1, …, e_n that are with w a basis of V, and a point of V', all of integers."""
+    """k ≥ 1, e_1, …, e_n that are with w a basis of V, and a point of U, all of integers."""
     k, n = source.integer(1, 4), source.integer(1, 4)
     e = [(*shadow, source.integer(-2, 2)) for shadow in basis(source, n)]
     return k, e, vector(source, n)
@@ -127,17 +127,17 @@ def bases(source: Source):
 def test_lifts_along_an_edge(k, e, x, *, turn=1, more=0):
     r"""Along an edge, κ makes fans of the lifts of pyramids and of fans.
 
-    Let $e_1, \dots, e_n, w$ be a basis of V, $e'_i$ the projections of the $e_i$ to V′ along w, and
-    $\theta_q = \theta_q(e'_1, \dots, e'_n)$ in $S^q V'^* \otimes M_n(V')$. The pyramid
+    Let $e_1, \dots, e_n, w$ be a basis of V, $e'_i$ the projections of the $e_i$ to U along w, and
+    $\theta_q = \theta_q(e'_1, \dots, e'_n)$ in $S^q U^* \otimes M(U)$. The pyramid
     $b = b(w; e_1, \dots, e_n)$ with the form λ and the fan $\theta_k(e_1, \dots, e_n, w)$ have lifts x of
     $\lambda^{k-1} \otimes b$ and y with
     $$\kappa_q(x) = -\theta_q, \ 1 \le q \le k; \qquad \kappa_q(y) = -\theta_q, \ 1 \le q \le k;
     \qquad \kappa_{k+1}(y) = k \, \theta_{k+1}.$$
-    In y the terms without $o_h$ are $-[g] \otimes \theta_k$, where the graph of g contains
-    $e_1, \dots, e_n$.
+    With what stands beside $[h]$ in powers of $\eta - h$, for each h, the terms of y without them are
+    $-[g] \otimes \theta_k$, where the graph of g contains $e_1, \dots, e_n$.
 
-    Polynomials are compared at a point of V′, in $M_n(V')$ the pyramids $\beta'_i$ of the $e'_i$ are
-    symbols, and the cube is their sum, for $2 \le m \le 5$ and $k \le 4$. The $e_i$ need not lie in V′.
+    Polynomials are compared at a point of U, in $M(U)$ the pyramids $\beta'_i$ of the $e'_i$ are
+    symbols, and the cube is their sum, for $2 \le m \le 5$ and $k \le 4$. The $e_i$ need not lie in U.
     """
     n = len(x)
     forms, points, _ = zip(*fan([c[:-1] for c in e]), strict=True)
@@ -163,5 +163,5 @@ def test_lifts_along_an_edge(k, e, x, *, turn=1, more=0):
     return (
         eq(*side_by_side(pyramid, combined(*fans)), label="the pyramid"),
         eq(*side_by_side(whole, combined(*fans, (k + more, theta(k + 1, k + 1)))), label="the fan"),
-        eq(*side_by_side(without, combined((-1, theta(graph, k)))), label="no power of o"),
+        eq(*side_by_side(without, combined((-1, theta(graph, k)))), label="no power of η"),
     )
