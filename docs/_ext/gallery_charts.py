@@ -309,7 +309,7 @@ def maxima() -> Picture:
     for h, n in zip(layers, printed, strict=True):
         assert (least_hidden_layers(n), least_hidden_layers(n + 1)) == (h, h + 1)
     blocks = [2 * 6 ** (h - 1) for h in layers]
-    most = 10.0**5
+    most = 10.0**6
     chart = Chart(
         "Maxima in few layers",
         f"In print two hidden layers compute the maximum of {blocks[0]} numbers, and "

@@ -97,7 +97,8 @@ def test_max_of_six_by_pairs(x, *, identity=MAX_OF_SIX):
     $x_0 + (1 + t^2)(0, g_1, g_1 + g_2, \dots)$ with $0 \le g_i \le 1$, as the generator draws it. A mean
     over all permutations does not change with the order, so a proof for these is one for all points.
     The 495 maxima of the mean are evaluated one by one, and multiplied by 180, so that all
-    coefficients are whole. The identity is that of the paper, term by term. Which kinks cancel is in docs/proofs/maxima-by-pairs.md.
+    coefficients are whole. The identity is that of the paper, term by term. Which kinks cancel is in
+    docs/proofs/maxima-by-pairs.md.
     """
     whole = identity.denominator
     spread = x[..., -1] - x[..., 0]  # where it is small beside x, nothing cancels

@@ -1,5 +1,5 @@
-"""Rueß et al.: the maximum of eight, nine and ten numbers takes two hidden layers. With other, shorter
-identities than theirs."""
+"""Rueß et al.: the maximum of eight, nine and ten numbers takes two hidden layers. The identities were
+found here."""
 
 from fractions import Fraction
 from functools import cache, partial
@@ -75,8 +75,8 @@ def test_max_of_eight_by_pairs(x, *, identity=EIGHT):
     $\max(x_0, \dots, x_7)$ is the mean, over all permutations, of a combination of 29 maxima of two
     sums of at most three maxima of pairs. So it needs at most two hidden layers, and by Wang and Sun
     every continuous function of seven variables with finitely many linear pieces does. The statement
-    is due to Rueß et al. and, independently, to Wang and Basu (arXiv:2608.25221); this identity was
-    found by examples/max_identities.py.
+    is due to Rueß et al. and, independently, to Wang and Basu (arXiv:2608.25221), with identities of
+    their own.
 
     An instance is $x_0 \le \dots \le x_7$, and a mean over all permutations does not change with the
     order. There it is a linear function plus kinks $[\langle p, y \rangle]_+$ in
@@ -104,7 +104,7 @@ def test_max_of_nine_by_pairs(x, *, identity=NINE):
     $\max(x_0, \dots, x_8)$ is the mean, over all permutations, of a combination of 366 maxima of two
     sums of at most four maxima of at most two numbers. It follows from that of ten numbers
     (field.max-of-ten-by-pairs) with one of them repeated; this one has a seventh of the units. The
-    statement is due to Rueß et al., with other identities.
+    statement is due to Rueß et al., with an identity of their own.
 
     An instance is $x_0 \le \dots \le x_8$; as in field.max-of-eight-by-pairs, the kinks are counted over
     sets and cancel.
@@ -129,10 +129,10 @@ def test_max_of_ten_by_pairs(x, *, identity=TEN):
     $\max(x_0, \dots, x_9)$ is the mean, over all permutations, of a combination of 366 maxima of two
     sums of at most four maxima of pairs. So it needs at most two hidden layers, and by Wang and Sun
     every continuous function of nine variables with finitely many linear pieces does. Both are due to
-    Rueß et al., with other identities.
+    Rueß et al., with an identity of their own.
 
     An instance is $x_0 \le \dots \le x_9$; as in field.max-of-eight-by-pairs, the kinks are counted over
-    sets, and all 11 182 cancel. The network has 286 953 126 units, and is not built.
+    sets, and all 10 204 cancel. The network has 286 953 126 units, and is not built.
     """
     return is_the_largest(x, identity)
 

@@ -18,8 +18,8 @@ Used by field.max-of-five, field.max-of-six, field.max-of-eight-by-pairs, -nine-
 field.means-without-kinks. That two hidden layers are enough is due to E. Bakaev, F. Brunck,
 C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network expressivity: subdividing the simplex*,
 for five numbers, and to K. Rueß et al., *Shallower ReLU network representations via exact linear
-algebra*, arXiv:2607.21651, for six to twelve; the means of six are theirs. The others were found
-by examples/max_identities.py (docs/proofs/maxima-by-pairs.md).
+algebra*, arXiv:2607.21651, for six to twelve; the means of six are theirs as well. The others were
+found by linear algebra, as in examples/max_identities.py (docs/proofs/maxima-by-pairs.md).
 """
 
 from __future__ import annotations
