@@ -23,7 +23,7 @@ from rankcheck.records.file import Records
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import floored, log_axis, whole_axis
 from rankcheck.report.svg import TALL, Axis, Chart, Point
-from rankcheck.witnesses import least_hidden_layers, maximum_by_pairs
+from rankcheck.witnesses import least_hidden_layers
 from rankcheck.witnesses.switching_loops import switching_loop
 
 __all__ = ["CHARTS", "ROOT", "file_of", "page", "saved"]
@@ -303,31 +303,33 @@ def _points(xs: Any, ys: Any) -> list[Point]:
 
 
 def maxima() -> Picture:
-    """Of how many numbers h hidden layers compute the maximum: a tree, print, and here."""
+    """Of how many numbers h hidden layers compute the maximum: a tree, two papers, and here."""
     layers = range(2, 8)
     printed = [3 ** (h - 1) + 2 for h in layers]
     for h, n in zip(layers, printed, strict=True):
         assert (least_hidden_layers(n), least_hidden_layers(n + 1)) == (h, h + 1)
-    eight = maximum_by_pairs(8).n
-    here = [eight ** (h // 2) * 2 ** (h % 2) for h in layers]
+    blocks = [2 * 6 ** (h - 1) for h in layers]
+    most = 10.0**6
     chart = Chart(
         "Maxima in few layers",
-        f"Two hidden layers compute the maximum of {here[0]} numbers, where {printed[0]} were "
-        f"known; {layers[-1]} that of {here[-1]}, by maxima of eight and two one behind another.",
+        f"In print two hidden layers compute the maximum of {blocks[0]} numbers, and "
+        f"{layers[-1]} that of {blocks[-1]}; two compute that of any number of them.",
         whole_axis(2, layers[-1], "hidden layers"),
-        log_axis([2.0, *map(float, here)], "how many numbers"),
-        right=150,
+        log_axis([2.0, most], "how many numbers"),
+        right=170,
     )
     lines = (
-        (here, 1, "maxima of eight"),
-        (printed, 2, "printed"),
-        ([2**h for h in layers], 0, "tree"),
+        (blocks, 3, "Rueß et al."),
+        (printed, 2, "Bakaev et al."),
+        ([2**h for h in layers], 0, "a tree of pairs"),
     )
     for numbers, series, name in lines:
         points = [(float(h), float(n)) for h, n in zip(layers, numbers, strict=True)]
-        chart.line(points, series, dashed=series != 1)
+        chart.line(points, series, dashed=True)
         chart.dots(points, series)
         chart.end_label(points[-1][1], name, series)
+    chart.line([(2, 2), (2, most)])
+    chart.label((2, most), "two are enough for all", 1, shift=(10, 14))
     return Picture("maxima", chart.title, "", chart.svg)
 
 

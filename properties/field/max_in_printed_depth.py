@@ -72,7 +72,8 @@ def test_max_in_printed_depth(x, *, witness=maximum_of):
 
     Checked for $n = 4, \dots, 11$, 17, 20, 21, 25 and 29. The statement is about all $n \ge 4$; maxima
     of two, five and six reach $n \le 72$ in so few layers, and the construction of the paper is not
-    made here. So few are not always needed: six numbers take two.
+    made here. So many are not needed: two are enough for every $n$
+    (docs/proofs/two-hidden-layers.md), by networks of unknown size.
     """
     n = x.shape[-1]
     maximum = witness(n)
@@ -122,7 +123,7 @@ def test_piecewise_linear_in_printed_depth(form, x, *, witness=of_maxima):
     $\lceil \log_2(n+1) \rceil$ (rank.piecewise-linear-depth), one more for $n = 4$, 8 and 9.
 
     Checked for $3 \le n \le 9$. Not checked: that every continuous piecewise linear function has this
-    form (Wang & Sun 2005), and whether less depth would do.
+    form (Wang & Sun 2005). Two hidden layers would do for every n (docs/proofs/two-hidden-layers.md).
     """
     net = witness(form)
     n = form.gradients.shape[-1]

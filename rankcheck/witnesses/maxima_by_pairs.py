@@ -1,23 +1,25 @@
 r"""The maximum of up to ten numbers by two hidden layers.
 
-With $m_{ij} = \max(x_i, x_j)$ and sums F, G of equally many $m_{ij}$ (and, for odd n, of $x_i$)
+With $m_{ij} = \max(x_i, x_j)$ and sums F, G of equally many $m_{ij}$ (and, for n = 3, of $x_i$)
 there are combinations of means over all permutations of $|F - G|$ in which all kinks cancel on
 $x_0 \le \dots \le x_{n-1}$. What is left are means $M_m$ of the maxima of m of the n numbers:
 
 * n = 4: one mean is $2 (M_4 - M_2)$,
 * n = 6: three are $4 (M_6 - 2 M_4 + M_2)$,
-* n = 8: 29 are $-120 M_8 + 288 M_6 - 234 M_4 + 66 M_2$,
-* n = 10: 483 are $-1008 M_{10} + 2880 M_8 - 2880 M_6 + 1184 M_4 - 176 M_2$,
+* n = 8: 25 are $12 (5 M_8 - 12 M_6 + 9 M_4 - 2 M_2)$,
+* n = 10: 337 are $24 (7 M_{10} - 20 M_8 + 20 M_6 - 8 M_4 + M_2)$,
 
-and n = 5, 7 and 9, which follow from the next n with a number repeated, have 4, 24 and 317 of their
+and n = 5, 7 and 9, which follow from the next n with a number repeated, have 4, 16 and 317 of their
 own, with far fewer units. Each contains $M_n$, so that is a combination of means of
 $\max(F, G) = (F + G + |F - G|) / 2$. F has at most one set up to n = 4, two up to six, three up to
 eight and four up to ten.
 
 Used by field.max-of-five, field.max-of-six, field.max-of-eight-by-pairs, -nine-, -ten-, and
-field.means-without-kinks. Five numbers are due to E. Bakaev, F. Brunck, C. Hertrich, J. Stade,
-A. Yehudayoff, *Better neural network expressivity: subdividing the simplex*; for the others we know
-of no source (docs/proofs/maxima-by-pairs.md).
+field.means-without-kinks. That two hidden layers are enough is due to E. Bakaev, F. Brunck,
+C. Hertrich, J. Stade, A. Yehudayoff, *Better neural network expressivity: subdividing the simplex*,
+for five numbers, and to K. Rueß et al., *Shallower ReLU network representations via exact linear
+algebra*, arXiv:2607.21651, for six to twelve; the means of six are theirs as well. The others were
+found by linear algebra, as in examples/max_identities.py (docs/proofs/maxima-by-pairs.md).
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def maximum_by_pairs(n: int) -> MaxIdentity:
     """The maximum of n numbers by maxima of at most two numbers and maxima of two, n ≤ 10.
 
     >>> [len(maximum_by_pairs(n).terms) for n in range(1, 11)]
-    [1, 1, 1, 1, 4, 4, 24, 33, 377, 516]
+    [1, 1, 1, 1, 4, 4, 24, 29, 366, 366]
 
     Raises:
         ValueError: not 1 ≤ n ≤ 10.
