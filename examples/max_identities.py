@@ -19,7 +19,7 @@ or two, ten some minutes.
 
 looks for one max(F, G) instead that is linear on the cone of each order. Then F - G is given by its
 values on sets, and integer programming finds those of few maxima of three, here among the ones with
-a symmetry of four elements; without a symmetry there are too many. Some ten seconds.
+a symmetry of four elements; without a symmetry there are too many. Half a minute.
 
 The end of an answer is Python, which `rankcheck.witnesses` takes.
 """

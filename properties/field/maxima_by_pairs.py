@@ -103,7 +103,7 @@ def test_max_of_nine_by_pairs(x, *, identity=NINE):
 
     $\max(x_0, \dots, x_8)$ is the mean, over all permutations, of a combination of 366 maxima of two
     sums of at most four maxima of at most two numbers. It follows from that of ten numbers
-    (field.max-of-ten-by-pairs) with one of them repeated; this one has a seventh of the units. The
+    (field.max-of-ten-by-pairs) with one of them repeated; this one has far fewer units. The
     statement is due to Rueß et al., with an identity of their own.
 
     An instance is $x_0 \le \dots \le x_8$; as in field.max-of-eight-by-pairs, the kinks are counted over

@@ -184,6 +184,7 @@ def test_functional_modulo_a_prime(
     $m (N - 1)!/k!$; this is divisible by p if and only if $k \le N - p$. So where p is no denominator,
     fans of these degrees do not span: F vanishes on them, and not on a simplex with $\lambda = 1$ at
     one vertex and 0 at the others. By triangulations, for $N \in \{2, 4, 8, 16, 3, 9, 5\}$, $m \le 4$.
+    Not checked here: that F is whole, additive on cuts, and 1 on that simplex.
     """
     m, further = len(v), [(7,) * len(v)] * beside
     k = N - m

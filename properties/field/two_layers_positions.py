@@ -74,7 +74,8 @@ def test_position_of_a_pyramid(a, v, *, last=lambda v: (*v, 1)):
     $h(v) = 0$ are $-[0] \otimes \sum_j \binom aj (-\alpha)^j \eta^j \lambda'^{a-j} \otimes b'$.
 
     Facets come from the inequalities of pyramids, and are compared by their vertices, for $2 \le m
-    \le 7$, $a \le 4$. With $e_m = w + p$ it is false where v has an edge's coordinate equal to that of p.
+    \le 7$, $a \le 4$. With $e_m = w + p$ it is false where v has an edge's coordinate equal to that of p,
+    and for $a \ge 1$ where $\alpha \ne 1$.
     """
     b = next(fan([*units(len(v) + 1)[:-1], last(v)]))
     expected = {j: -((-v[0]) ** j) * comb(a, j) for j in range(a + 1)}
