@@ -77,9 +77,9 @@ def _cube(origin: Vector) -> Iterable[Markup]:
     yield _text(origin, plane[2] + 0.06 * UP, "x₁ = x₂")
     yield _text(origin, 1.07 * (UNIT[0] + UNIT[1]) + 0.5 * UNIT[2], "b′")
     yield from _arrow(origin, ORIGIN, 0.9 * V, 1, "v")
-    start = 0.5 * V
+    start = 0.35 * V
     yield _path(origin, [start - 0.35 * W, start], "line dash", 3)
-    yield from _arrow(origin, start, start + 0.35 * W, 3, "w")
+    yield from _arrow(origin, start, start + 0.45 * W, 3, "w")
 
 
 def _apart(origin: Vector) -> Iterable[Markup]:
