@@ -246,7 +246,7 @@ def search_means(n: int, sizes: range, summands: int, fewest: int) -> MaxIdentit
 
 def group(n: int, text: str) -> list[tuple[int, ...]]:
     """The images of 0, ..., n − 1 under the group that permutations in cycles generate."""
-    if not re.fullmatch(r"(\s*(\(\s*\d+(\s+\d+)*\s*\)\s*)*,?)*", text):
+    if not re.fullmatch(r"\s*(\(\s*\d+(\s+\d+)*\s*\)\s*,?\s*)*", text):
         raise ValueError(
             f'received the symmetry {text!r}; it is written in cycles, "(0 1 2)(3 4), (5 6)"'
         )
@@ -518,6 +518,8 @@ def main() -> None:
         parser.error(f"received --vertices {vertices}; it is 1, ..., {n}")
     if args.symmetry and not args.conforming:
         parser.error("received --symmetry; it belongs to --conforming")
+    if not 0 < args.seconds < math.inf:
+        parser.error(f"received --seconds {args.seconds}; it is a number above 0")
     identity: MaxIdentity | None
     started = time.perf_counter()
     try:

@@ -40,6 +40,19 @@ def pair_changed(identity: MaxIdentity) -> MaxIdentity:
     return MaxIdentity(identity.n, (less, other_pair(first, 1), *rest))
 
 
+#: Two means of which the one minus the other is kinks alone: they are equal where k numbers are 1 and
+#: the others 0.
+KINKS = (
+    MaxTerm(1, [(0, 1), (0, 1)], [(0, 2), (1, 2)]),
+    MaxTerm(-1, [(0, 1), (0, 1)], [(1, 2), (1, 3)]),
+)
+
+
+def with_kinks(identity: MaxIdentity) -> MaxIdentity:
+    """A function that bends, and is the maximum where the numbers are 0 and 1."""
+    return MaxIdentity(identity.n, (*identity.terms, *KINKS))
+
+
 @cache
 def form_of(identity: MaxIdentity):
     """Its normal form, by counting."""
@@ -65,6 +78,7 @@ def is_the_largest(x, identity):
     mutants={
         "two coefficients changed": {"identity": coefficients_moved(EIGHT)},
         "a pair changed": {"identity": pair_changed(EIGHT)},
+        "with kinks": {"identity": with_kinks(EIGHT)},
     },
     witness=MaxIdentity,
     effort=0.2,
@@ -94,6 +108,7 @@ def test_max_of_eight_by_pairs(x, *, identity=EIGHT):
     mutants={
         "two coefficients changed": {"identity": coefficients_moved(NINE)},
         "a pair changed": {"identity": pair_changed(NINE)},
+        "with kinks": {"identity": with_kinks(NINE)},
     },
     witness=MaxIdentity,
     effort=0.2,
@@ -119,6 +134,7 @@ def test_max_of_nine_by_pairs(x, *, identity=NINE):
     mutants={
         "two coefficients changed": {"identity": coefficients_moved(TEN)},
         "a pair changed": {"identity": pair_changed(TEN)},
+        "with kinks": {"identity": with_kinks(TEN)},
     },
     witness=MaxIdentity,
     effort=0.2,
@@ -150,6 +166,12 @@ def with_maxima(n: int, *, change: int):
     return means, {**maxima, n: maxima[n] + change}
 
 
+def with_kinks_beside(n: int):
+    """Two means more, which are equal where k numbers are 1 and the others 0."""
+    means, maxima = means_without_kinks(n)
+    return (*means, *KINKS), maxima
+
+
 def with_other_pair(n: int):
     """The first pair of the first mean changed."""
     (first, *means), maxima = means_without_kinks(n)
@@ -174,6 +196,7 @@ def sums_by_size(n: int, means):
     mutants={
         "the coefficient of the maximum changed": {"combination": partial(with_maxima, change=1)},
         "a pair changed": {"combination": with_other_pair},
+        "with kinks": {"combination": with_kinks_beside},
     },
     witness=MaxIdentity,
     no_batch="an instance is two integers: a batch would hold copies of it",

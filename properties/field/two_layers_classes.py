@@ -165,6 +165,7 @@ def forms_on_wedges(source: Source):
     mutants={
         "m + k = N + 1": {"more": 1},
         "a further point beside the product": {"beside": 1},
+        "moved and made larger": {"size": 2},
         "zero at k = N − p + 1, too": {"last": 1},
         "not zero at k = N − p": {"last": -1},
         "without the factor m": {"factor": 0},
@@ -172,7 +173,7 @@ def forms_on_wedges(source: Source):
     no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_functional_modulo_a_prime(
-    p, N, product, P, form, v, e, *, more=0, beside=0, last=0, factor=1
+    p, N, product, P, form, v, e, *, more=0, beside=0, size=1, last=0, factor=1
 ):
     r"""Modulo a prime, a normalised integral does not see products, translations and many fans.
 
@@ -188,8 +189,9 @@ def test_functional_modulo_a_prime(
     """
     m, further = len(v), [(7,) * len(v)] * beside
     k = N - m
+    moved = minkowski([tuple(size * c for c in x) for x in P], [v])
     of_product, here, there = (
-        int(moment(Q, form, k + more).p) % p for Q in ([*product, *further], P, minkowski(P, [v]))
+        int(moment(Q, form, k + more).p) % p for Q in ([*product, *further], P, moved)
     )
     of_fan = sum(int(moment(Q, x, k).p) for x, Q, _ in fan(e))
     return (

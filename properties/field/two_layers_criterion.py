@@ -21,11 +21,15 @@ DIRECTIONS = ((1, 0), (1, 1), (1, -1), (0, 1), (2, -1))
 
 @instances
 def exponents_apart(source: Source, *, apart: bool = True):
-    """a, v and h_0, …, h_r of ℤ² with h_i(v) ≠ h_0(v) for all i ≥ 1; for not all if not `apart`."""
+    """a, v and h_0, …, h_r of ℤ² with h_i(v) ≠ h_0(v) for all i ≥ 1.
+
+    If not `apart`, for not all, but h_i ≠ h_0.
+    """
     a, r, v = source.integer(0, 3), source.integer(1 - apart, 2), source.choice(DIRECTIONS)
     h = [(source.integer(0, 2), source.integer(0, 2)) for _ in range(r + 1)]
     first, *others = (x * v[0] + y * v[1] for x, y in h)
     source.require(torch.tensor((first not in others) == apart), "the exponents are apart at v")
+    source.require(torch.tensor(h[0] not in h[1:]), "h_0 is no other exponent")
     return a, v, h
 
 

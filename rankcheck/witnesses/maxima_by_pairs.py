@@ -66,6 +66,8 @@ def maximum_by_pairs(n: int) -> MaxIdentity:
     Raises:
         ValueError: not 1 ≤ n ≤ 10.
     """
+    if not 1 <= n <= 10:
+        raise ValueError(f"received n = {n}; there are identities for n = 1, ..., 10")
     return MaxIdentity(n, tuple(MaxTerm(c, *sides) for sides, c in _maximum(n).items() if c))
 
 

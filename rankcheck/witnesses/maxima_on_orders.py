@@ -151,7 +151,7 @@ def is_maximum(identity: MaxIdentity) -> bool:
     terms, scale = identity.expanded, identity.denominator
     values = sum(
         int(t.coefficient * scale)
-        * np.maximum(values_on_sets(n, t.left), values_on_sets(n, t.right))
+        * np.maximum(values_on_sets(n, t.left), values_on_sets(n, t.right)).astype(object)
         for t in terms
     )
     bent = [term for term in terms if not is_linear_on_orders(n, term)]
@@ -168,13 +168,15 @@ def is_linear_on_orders(n: int, term: MaxTerm) -> bool:
     nested sets.
 
     Raises:
-        ValueError: a position is n or more.
+        ValueError: a position is n or more, or n is more than 12.
 
     >>> is_linear_on_orders(4, MaxTerm(1, [(0, 1)], [(2, 3)]))
     True
     >>> is_linear_on_orders(4, MaxTerm(1, [(0, 1), (0, 2)], [(0, 3), (1, 2)]))
     False
     """
+    if n > 12:
+        raise ValueError(f"received n = {n}; all pairs of sets are compared for at most 12 numbers")
     sign = np.sign(values_on_sets(n, term.left) - values_on_sets(n, term.right))
     chosen = np.arange(1 << n)
     nested = (chosen[:, None] & chosen) == chosen[:, None]
@@ -209,7 +211,8 @@ def _sum(n: int, terms: Iterable[MaxTerm], forms: Iterable[_Form], orders: int) 
 def _mean_form(n: int, left: Sum, right: Sum) -> _Form:
     """n! times the form of the mean of max(left, right)."""
     F, G = (values_on_sets(n, side) for side in (left, right))
-    return _form(_sums_by_size(n, np.maximum(F, G)), *_profiles(n, F - G))
+    values, vectors, shares = _form(_sums_by_size(n, np.maximum(F, G)), *_profiles(n, F - G))
+    return values, vectors.astype(np.int16), shares  # `_profiles` sees to it that they fit
 
 
 def _form(values: Integers, vectors: Integers, times: Integers) -> _Form:
@@ -227,7 +230,7 @@ def _form(values: Integers, vectors: Integers, times: Integers) -> _Form:
     vectors = np.sign(first) * vectors // sizes[:, None]
     shares = times * sizes
     # The value at the k-th unit vector is a_k + Σ_p C_p [p_k]_+.
-    return values - shares @ np.maximum(vectors, 0), vectors.astype(np.int16), shares
+    return values - shares @ np.maximum(vectors, 0), vectors, shares
 
 
 def _distinct(rows: Integers) -> tuple[Integers, Integers]:

@@ -133,7 +133,7 @@ def test_the_cost_is_that_of_a_balanced_network(n):
 
 def test_what_is_too_large_is_refused():
     for n in (0, 11):
-        with pytest.raises(ValueError, match=f"received n = {n}; there are coefficients for"):
+        with pytest.raises(ValueError, match=f"received n = {n}; there are identities for"):
             maximum_by_pairs(n)
     with pytest.raises(ValueError, match="received n = 2; there are coefficients for n = 3"):
         means_without_kinks(2)

@@ -205,6 +205,21 @@ def test_every_mean_is_needed(identity):
         assert not is_maximum(MaxIdentity(identity.n, terms))
 
 
+def test_huge_coefficients_are_not_rounded_or_wrapped():
+    """2^64 x_0 beside the maximum, of which the factor of the indicators wraps to zero."""
+    maximum = MaxTerm(1, [(0, 1, 2)], [(0, 1, 2)])
+    assert is_maximum(MaxSum(3, (maximum,)))
+    assert not is_maximum(MaxSum(3, (maximum, MaxTerm(2**62, [(0,)] * 4, [(0,)] * 4))))
+    far = MaxTerm(10**30, [(0, 1)], [(0, 2)])
+    assert is_maximum(MaxSum(3, (maximum, far, MaxTerm(-(10**30), far.left, far.right))))
+
+
+def test_sums_of_many_maxima():
+    """max(40000 x_0, x_1) on x_0 ≤ x_1 bends at 39999 y_0 = y_1."""
+    form = form_on_order([MaxTerm(1, [(0,)] * 40_000, [(1,)])], (0, 1))
+    assert form.kinks == {(39_999, -1): Fraction(1)}
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match=r"received the positions \(0, 4\) and n = 4"):
         values_on_sets(4, [(0, 4)])
