@@ -1,4 +1,3 @@
-# PYTHON_ARGCOMPLETE_OK
 """The command, as `rankcheck` and as `python -m rankcheck`.
 
 The handler of Ctrl-C is there before the command is imported. Worker processes import this module,

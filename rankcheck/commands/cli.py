@@ -119,11 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with interrupts.handled():
             words = sys.argv[1:] if arguments is None else arguments
-            if os.environ.get("_ARGCOMPLETE") is not None:
-                args = parser().parse_args(words)
-            else:  # the others need not be imported
-                named = [word for word in words[:1] if word in COMMANDS]
-                args = parser(named or COMMANDS).parse_args(words)
+            named = [word for word in words[:1] if word in COMMANDS]  # others are not imported
+            args = parser(named or COMMANDS).parse_args(words)
             code = int(args.run(args))
             sys.stdout.flush()
     except InputError as error:
@@ -134,13 +131,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         interrupts.arrived()
         return _failed(Exit.INTERRUPTED, "interrupted")
     except BrokenPipeError:  # `rankcheck list | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return Exit.CLOSED
     except OSError as error:
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
         where = "" if error.filename is None else f"{str(error.filename)[:200]}: "
         code = Exit.INTERNAL if error.errno in EXHAUSTED else Exit.USAGE
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _drop_output()
         return _failed(code, f"{where}{error.strerror or error}", args)
     except Exception as error:
         if os.environ.get(TRACEBACK):
@@ -154,6 +155,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"({TRACEBACK}=1 shows the traceback)",
         )
     return code
+
+
+def _drop_output() -> None:
+    """What standard output does not take is written nowhere, also when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(code: Exit, message: str, args: Any = None) -> Exit:

@@ -24,7 +24,8 @@ def here(mine, tmp_path):
     ("line", "code", "error"),
     [
         ("mkdir d; cd d; rmdir ../d; rankcheck list", 2, "No such file or directory"),
-        ("rankcheck list > /dev/full", 2, "No space left on device"),
+        ("PYTHONUNBUFFERED=1 rankcheck list > /dev/full", 2, "No space left on device"),
+        ("PYTHONUNBUFFERED= rankcheck list > /dev/full", 2, "No space left on device"),
         ("rankcheck list >&-", 0, ""),  # standard output is closed
         ("rankcheck list | head -1", 0, ""),
         ("HOME= LC_ALL=C PYTHONUTF8=0 rankcheck show rank.sandwich > x", 0, ""),
