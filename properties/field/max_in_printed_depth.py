@@ -5,6 +5,7 @@ import torch
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.max_forms import max_form
 from rankcheck.instances.source import Source, instances
 from rankcheck.witnesses.max_layers import least_hidden_layers, maximum_of
 from rankcheck.witnesses.piecewise_linear import MaxForm, Maximum, binary_tree, max_network
@@ -23,11 +24,7 @@ def numbers(source: Source):
 def piecewise_linear_functions(source: Source):
     """Σ_j s_j max of n + 1 affine functions of n = 3, ..., 9 variables, s_j = ±1, and a point."""
     n, terms = source.integer(3, 9), source.integer(1, 3)
-    signs = torch.tensor([[source.choice((1.0, -1.0)) for _ in range(terms)]], dtype=torch.float64)
-    gradients = source.tensor(terms, n + 1, n, low=-4.0, high=4.0)
-    offsets = source.tensor(terms, n + 1, low=-4.0, high=4.0)
-    form = MaxForm(gradients, offsets, gradients.new_ones((*source.batch, 1, terms)) * signs)
-    return form, source.tensor(n)
+    return max_form(source, n, terms=terms, pieces=n + 1), source.tensor(n)
 
 
 @instances

@@ -1,9 +1,8 @@
 """Cor. 1 of `rank`: a depth that is enough for every piecewise-linear function."""
 
-import torch
-
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.max_forms import max_form
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
 from rankcheck.witnesses.deepen import deepen
@@ -11,26 +10,16 @@ from rankcheck.witnesses.leaky_representation import leaky_representation
 from rankcheck.witnesses.piecewise_linear import MaxForm, max_network
 
 
-def max_form(source: Source, times: int = 1) -> MaxForm:
-    """Σ_j s_j max of n + 1 affine functions of n variables, s_j = ±1 for each of m outputs.
-
-    `times` n + 1 functions instead, for a control.
-    """
+def functions(source: Source, times: int = 1) -> MaxForm:
+    """A function of up to four variables, of `times` n + 1 pieces in a maximum."""
     n, terms, outputs = source.integer(1, 4), source.integer(1, 4), source.integer(1, 2)
-    pieces = times * (n + 1)
-    gradients = source.tensor(terms, pieces, n, low=-4.0, high=4.0)
-    offsets = source.tensor(terms, pieces, low=-4.0, high=4.0)
-    signs = torch.tensor(
-        [[source.choice((1.0, -1.0)) for _ in range(terms)] for _ in range(outputs)],
-        dtype=torch.float64,
-    )
-    return MaxForm(gradients, offsets, gradients.new_ones((*source.batch, outputs, terms)) * signs)
+    return max_form(source, n, outputs=outputs, terms=terms, pieces=times * (n + 1))
 
 
 @instances
 def piecewise_linear_functions(source: Source):
     """A function of n variables, layers beyond the least depth, a slope, and a point."""
-    form = max_form(source)
+    form = functions(source)
     x = source.tensor(form.gradients.shape[-1])
     return form, source.integer(0, 3), source.tensor(low=-STEEPEST, high=STEEPEST), x
 
@@ -38,7 +27,7 @@ def piecewise_linear_functions(source: Source):
 @instances
 def twice_as_many_pieces(source: Source):
     """The same with maxima of 2n + 2 affine functions, in a network that needs one layer more."""
-    form = max_form(source, times=2)
+    form = functions(source, times=2)
     return (
         form,
         0,

@@ -1,25 +1,16 @@
-"""Cor. 1 and Prop. 5/11 of `rank` with two hidden layers: their depths without a logarithm."""
+"""Cor. 1 of `rank` with two hidden layers: its depth without a logarithm."""
 
 import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.max_forms import max_form
 from rankcheck.instances.networks import STEEPEST
-from rankcheck.instances.points import box
 from rankcheck.instances.source import Source, instances
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.witnesses.identity_layers import identity_layers, translate
 from rankcheck.witnesses.leaky_representation import leaky_representation
-from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs
 from rankcheck.witnesses.piecewise_linear import MaxForm, Maximum, binary_tree, max_network
 
-
-def two_layers(pieces: int) -> Maximum:
-    """The maximum of at most six numbers in two hidden layers, or one, times a whole number."""
-    if pieces <= 4:
-        return binary_tree(pieces)
-    identity = maximum_by_pairs(pieces)
-    return Maximum(identity.network().weights, identity.denominator)
+from ._two_layers import two_layers
 
 
 def minimum(pieces: int) -> Maximum:
@@ -34,23 +25,12 @@ def a_unit_less(pieces: int) -> Maximum:
     return Maximum((*rest, torch.cat((0 * last[:, :1], last[:, 1:]), -1)), two_layers(pieces).times)
 
 
-def max_form(source: Source, n: int, outputs: int, pieces: int) -> MaxForm:
-    """Σ_j s_j max of affine functions of n variables, s_j = ±1 for each output."""
-    terms = source.integer(1, 2)
-    gradients = source.tensor(terms, pieces, n, low=-4.0, high=4.0)
-    offsets = source.tensor(terms, pieces, low=-4.0, high=4.0)
-    signs = torch.tensor(
-        [[source.choice((1.0, -1.0)) for _ in range(terms)] for _ in range(outputs)],
-        dtype=torch.float64,
-    )
-    return MaxForm(gradients, offsets, gradients.new_ones((*source.batch, outputs, terms)) * signs)
-
-
 @instances
 def functions(source: Source, *, most: int = 4):
     """A function of at most 4 variables, layers beyond the least depth, a slope, and a point."""
     n = source.integer(1, most)
-    form = max_form(source, n, source.integer(1, 2), n + 1)
+    outputs, terms = source.integer(1, 2), source.integer(1, 2)
+    form = max_form(source, n, outputs=outputs, terms=terms, pieces=n + 1)
     slope = source.tensor(low=-STEEPEST, high=STEEPEST)
     return form, source.integer(0, 3), slope, source.tensor(n)
 
@@ -58,7 +38,8 @@ def functions(source: Source, *, most: int = 4):
 @instances
 def more_pieces(source: Source):
     """The same with maxima of 3 to 5 functions of one variable, which take a layer more."""
-    form = max_form(source, 1, 1, source.integer(3, 5))
+    pieces, terms = source.integer(3, 5), source.integer(1, 2)
+    form = max_form(source, 1, terms=terms, pieces=pieces)
     slope = source.tensor(low=-STEEPEST, high=STEEPEST)
     return form, source.integer(0, 3), slope, source.tensor(1)
 
@@ -132,87 +113,3 @@ def test_piecewise_linear_depth_three_on_integers(form, extra, x, *, maximum=two
     whole = MaxForm(form.gradients, form.offsets, largest.times * form.signs)
     net = max_network(whole, len(largest.matrices) + extra, maximum=largest)
     return eq(net(x), whole(x), terms=0)
-
-
-@instances
-def compositions(source: Source):
-    """g of d ≤ 4 and h of k ≤ 4 variables, a slope, a box with data, and two numbers of layers."""
-    d, k = source.integer(1, 4), source.integer(1, 4)
-    g, h = max_form(source, d, k, d + 1), max_form(source, k, source.integer(1, 2), k + 1)
-    low, high = box(source, d)
-    share = source.tensor(source.integer(1, 4), d, low=0.0, high=1.0)
-    data = low.unsqueeze(-2) + share * (high - low).unsqueeze(-2)
-    slope = source.tensor(low=-STEEPEST, high=STEEPEST)
-    return h, g, slope, (low, high), data, (source.integer(0, 4), source.integer(5, 24))
-
-
-@instances
-def data_outside(source: Source):
-    """The same with data far outside the box."""
-    h, g, slope, (low, high), data, extra = compositions()(source)
-    return h, g, slope, (low, high), low.unsqueeze(-2) + 64 * (data + 1 - low.unsqueeze(-2)), extra
-
-
-def not_translated(h, g, depth, lower):
-    """The network without the shift into the positive orthant."""
-    return identity_layers(h, g, depth, torch.zeros_like(lower))
-
-
-def growing(h, g, depth, lower):
-    """The network with weights that grow with the depth."""
-    net = identity_layers(h, g, depth, lower)
-    return net.with_parameters([w * (1 + depth / 64) for w in net.weights], net.biases)
-
-
-@construction(
-    "rank.true-rank-cost-at-depth-six",
-    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 8"),
-    instances=compositions(),
-    needs={"the data lie in Ω": data_outside()},
-    mutants={
-        "trees of maxima of two": {"maximum": binary_tree},
-        "no translation": {"witness": not_translated},
-        "weights that grow with the depth": {"witness": growing},
-    },
-    witness=identity_layers,
-    effort=0.1,
-)
-def test_true_rank_cost_at_depth_six(
-    h, g, slope, box, data, extra, *, maximum=two_layers, witness=identity_layers
-):
-    r"""Data of a function of rank k are fitted at every depth from 6 on, at cost k + C/L per layer.
-
-    Let $f^* = h \circ g$ through $\mathbb R^k$, with $g$ of $d$ variables and $h$ of $k$ as in
-    rank.piecewise-linear-depth-three, and $\Omega$ a box. Both are networks of depth three and of any slope
-    $a \in (-1, 1)$, so with identity layers in between $f^*$ is on $\Omega$ a network of every depth
-    $L \ge 6$ with $\|\theta\|^2 / L = k + C/L$, where $C$ depends neither on $L$ nor on the data. This
-    is Prop. 5/11 of `rank`; its proof takes
-    $L > \lceil \log_2(d+1) \rceil + \lceil \log_2(k+1) \rceil + 2$.
-
-    Checked for $d \le 4$ and $k \le 4$, at two depths. For all $d$ and $k$ it rests on the page. So
-    does this: $f^*$ itself is a network of depths 3, 4 and 5, so that with a larger $C$ the proposition
-    holds from $L = 3$ on.
-    """
-    first, last = (
-        leaky_representation(
-            max_network(form, max(3, len(largest.matrices)), maximum=largest), slope
-        )
-        for form in (g, h)
-        for largest in [maximum(form.gradients.shape[-2])]
-    )
-    lower, _ = interval_bounds(max_network(g), *box)
-    k, least = first.widths[-1], first.depth + last.depth
-    constant = sum(net.cost() for net in translate(last, first, lower)) - 6 * k
-    relations = [eq(least, 6, label="the least depth")]
-    for name, more in zip(("first", "second"), extra, strict=True):
-        net = witness(last, first, least + more, lower)
-        relations += [
-            eq(
-                net(data),
-                h(g(data)),
-                scale=network_scale(net, data),
-                label=f"the fit at the {name} depth",
-            ),
-            eq(net.cost(), k * net.depth + constant, label=f"the cost at the {name} depth"),
-        ]
-    return tuple(relations)

@@ -4,10 +4,17 @@ import torch
 
 from rankcheck import Erratum, construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.factorisations import box, factorisation
+from rankcheck.instances.factorisations import factorisation
+from rankcheck.instances.max_forms import max_form
+from rankcheck.instances.networks import STEEPEST
+from rankcheck.instances.points import box, points_in
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.witnesses.identity_layers import identity_layers, translate
+from rankcheck.witnesses.leaky_representation import leaky_representation
+from rankcheck.witnesses.piecewise_linear import binary_tree, max_network
+
+from ._two_layers import two_layers
 
 
 @instances
@@ -16,8 +23,7 @@ def data_of_true_rank(source: Source):
     h, g = factorisation(source)
     low, high = box(source, g.widths[0])
     lower, _ = interval_bounds(g, low, high)
-    share = source.tensor(source.integer(1, 6), g.widths[0], low=0.0, high=1.0)
-    data = low.unsqueeze(-2) + share * (high - low).unsqueeze(-2)
+    data = points_in(source, low, high, source.integer(1, 6))
     least = h.depth + g.depth
     depths = (least + source.integer(0, 8), least + source.integer(0, 30))
     return h, g, lower, data, source.tensor(low=0.125, high=2.0), depths
@@ -82,5 +88,84 @@ def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_la
                 scale=ridge * (net.cost() / depth + k) + size * 2.0**-50,
                 label=f"the loss at the {name} depth",
             ),
+        ]
+    return tuple(relations)
+
+
+@instances
+def compositions(source: Source):
+    """g of d ≤ 4 and h of k ≤ 4 variables, a slope, a box with data, and two numbers of layers."""
+    d, k = source.integer(1, 4), source.integer(1, 4)
+    g = max_form(source, d, outputs=k, terms=source.integer(1, 2), pieces=d + 1)
+    outputs, terms = source.integer(1, 2), source.integer(1, 2)
+    h = max_form(source, k, outputs=outputs, terms=terms, pieces=k + 1)
+    low, high = box(source, d)
+    data = points_in(source, low, high, source.integer(1, 4))
+    slope = source.tensor(low=-STEEPEST, high=STEEPEST)
+    return h, g, slope, (low, high), data, (source.integer(0, 4), source.integer(5, 24))
+
+
+@instances
+def data_outside(source: Source):
+    """The same with data far outside the box."""
+    h, g, slope, (low, high), data, extra = compositions()(source)
+    return h, g, slope, (low, high), low.unsqueeze(-2) + 64 * (data + 1 - low.unsqueeze(-2)), extra
+
+
+def not_translated(h, g, depth, lower):
+    """The network without the shift into the positive orthant."""
+    return identity_layers(h, g, depth, torch.zeros_like(lower))
+
+
+@construction(
+    "rank.true-rank-cost-at-depth-six",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 8"),
+    instances=compositions(),
+    needs={"the data lie in Ω": data_outside()},
+    mutants={
+        "trees of maxima of two": {"maximum": binary_tree},
+        "no translation": {"witness": not_translated},
+        "weights that grow with the depth": {"witness": by_depth},
+    },
+    witness=identity_layers,
+    effort=0.1,
+)
+def test_true_rank_cost_at_depth_six(
+    h, g, slope, box, data, extra, *, maximum=two_layers, witness=identity_layers
+):
+    r"""Data of a function of rank k are fitted at every depth from 6 on, at cost k + C/L per layer.
+
+    Let $f^* = h \circ g$ through $\mathbb R^k$, with $g$ of $d$ variables and $h$ of $k$ as in
+    rank.piecewise-linear-depth-three, and $\Omega$ a box. Both are networks of depth three and of any slope
+    $a \in (-1, 1)$, so with identity layers in between $f^*$ is on $\Omega$ a network of every depth
+    $L \ge 6$ with $\|\theta\|^2 / L = k + C/L$, where $C$ depends neither on $L$ nor on the data. This
+    is Prop. 5/11 of `rank`; its proof takes
+    $L > \lceil \log_2(d+1) \rceil + \lceil \log_2(k+1) \rceil + 2$.
+
+    Checked for $d \le 4$ and $k \le 4$, at two depths. For all $d$ and $k$ it rests on the page. So
+    does this: $f^*$ itself is a network of depths 3, 4 and 5, so that with a larger $C$ the proposition
+    holds from $L = 3$ on.
+    """
+    first, last = (
+        leaky_representation(
+            max_network(form, max(3, len(largest.matrices)), maximum=largest), slope
+        )
+        for form in (g, h)
+        for largest in [maximum(form.gradients.shape[-2])]
+    )
+    lower, _ = interval_bounds(max_network(g), *box)
+    k, least = first.widths[-1], first.depth + last.depth
+    constant = sum(net.cost() for net in translate(last, first, lower)) - 6 * k
+    relations = [eq(least, 6, label="the least depth")]
+    for name, more in zip(("first", "second"), extra, strict=True):
+        net = witness(last, first, least + more, lower)
+        relations += [
+            eq(
+                net(data),
+                h(g(data)),
+                scale=network_scale(net, data),
+                label=f"the fit at the {name} depth",
+            ),
+            eq(net.cost(), k * net.depth + constant, label=f"the cost at the {name} depth"),
         ]
     return tuple(relations)

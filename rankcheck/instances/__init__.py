@@ -76,6 +76,7 @@ from rankcheck.instances.matrix_classes import (
     projections,
     symmetric_matrices,
 )
+from rankcheck.instances.max_forms import max_form
 from rankcheck.instances.networks import (
     STEEPEST,
     Range,
@@ -91,7 +92,7 @@ from rankcheck.instances.networks import (
     steep_networks,
 )
 from rankcheck.instances.pairs import pairs_of_points
-from rankcheck.instances.points import box, distinct_points, point_in
+from rankcheck.instances.points import box, distinct_points, point_in, points_in
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import (
     Instances,
@@ -174,6 +175,7 @@ __all__ = [
     "matrices",
     "matrix",
     "matrix_pairs",
+    "max_form",
     "network",
     "network_at_points",
     "networks_at_points",
@@ -193,6 +195,7 @@ __all__ = [
     "planar_loop",
     "planar_loops",
     "point_in",
+    "points_in",
     "positive",
     "positive_definite_matrices",
     "positive_semidefinite_matrices",
