@@ -31,7 +31,8 @@ def tables(entries: Sequence[Entry]) -> str:
         f"shapes. By method, of which a claim may have several: {by}.",
     ]
     for key, members in by_group(true).items():
-        rows = [_row(entry, proved[entry.id]) for entry in members if entry.id in proved]
+        cells = [_cells(entry, proved[entry.id]) for entry in members if entry.id in proved]
+        rows = [f"| {' | '.join(row)} |" for row in cells]
         title = headings().get(key, key or "Without a reference")
         if rows:
             head = "| claim | proved by | shapes | says most for | largest | mutants |"
@@ -41,10 +42,6 @@ def tables(entries: Sequence[Entry]) -> str:
         if without:
             parts.append(f"Nothing is proved of {without}. That says nothing against them.")
     return "\n\n".join(parts)
-
-
-def _row(entry: Entry, found: Proved) -> str:
-    return "| " + " | ".join(_cells(entry, found)) + " |"
 
 
 def _cells(entry: Entry, found: Proved) -> Iterator[str]:

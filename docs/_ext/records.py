@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,38 +19,24 @@ __all__ = ["still_open", "table"]
 LONGEST = 160
 
 
-@dataclass(frozen=True)
-class _Bound:
-    """A bound on record."""
-
-    entry: Entry
-    record: RelationRecord
-
-    @property
-    def room(self) -> Fraction | None:
-        """The factor by which the bound could be sharper; None for a ratio that is not positive."""
-        ratio = Fraction(self.record.best.value)
-        return 1 / ratio if ratio > 0 else None
-
-
 def still_open(entries: Sequence[Entry]) -> str:
     """The open bounds, those with most room first."""
-    bounds = [_Bound(each, one) for each in entries for one in Records.of(each).relations]
-    opened = [bound for bound in bounds if not bound.record.best.sharp]
-    opened.sort(key=lambda bound: (Fraction(bound.record.best.value), bound.entry.id))
+    bounds = [(entry, one) for entry in entries for one in Records.of(entry).relations]
+    opened = [(entry, one) for entry, one in bounds if not one.best.sharp]
+    opened.sort(key=lambda pair: (Fraction(pair[1].best.value), pair[0].id))
     parts = [f"Of {len(bounds)} bounds on record, {len(opened)} are open."]
-    parts += ["\n".join(_item(bound)) for bound in opened]
+    parts += ["\n".join(_item(entry, one)) for entry, one in opened]
     return "\n\n".join(parts)
 
 
-def _item(bound: _Bound) -> Iterator[str]:
-    entry, record, best = bound.entry, bound.record, bound.record.best
+def _item(entry: Entry, record: RelationRecord) -> Iterator[str]:
+    best, ratio = record.best, Fraction(record.best.value)
     stored = f"properties/{stored_path(entry).relative_to(project_folder()).as_posix()}"
     inner = entry.file.relative_to(project_folder()).as_posix()
     name = f", {one_line(record.label)}" if record.label else ""
     yield f"## `{entry.id}`{name}\n"
     yield f"{one_line(entry.title)} ([{Path(inner).name}](../properties/{inner}))\n"
-    room = "" if bound.room is None else f"; room for a factor of {approximately(bound.room, 5)}"
+    room = f"; room for a factor of {approximately(1 / ratio, 5)}" if ratio > 0 else ""
     yield f"- **Proved:** lhs / rhs = {best.short}{room}"
     if shape := _shape(record):
         yield f"- **Shape:** {shape}"
