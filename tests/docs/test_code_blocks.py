@@ -233,6 +233,21 @@ def test_the_way_is_that_of_the_examples(number, name):
 
 
 @pytest.mark.slow
+def test_the_conjecture_of_readme_and_its_answer(quiet_world, capsys):
+    text = (DOCS.parent / "README.md").read_text("utf-8")
+    [code], [answer, *_] = (
+        [block for language, block in blocks(text) if language == kind]
+        for kind in ("python", "text")
+    )
+    example = (DOCS.parent / "examples" / "sup_norm.py").read_text("utf-8")
+    assert example.endswith(code)
+    (quiet_world / "sup_norm.py").write_text(example, encoding="utf-8")
+    assert main(["verify", "sup_norm.py", *QUICK["verify"]]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in answer.splitlines()[1:] if line not in said] == []
+
+
+@pytest.mark.slow
 def test_the_rows_of_reading_results(quiet_world):
     path = DOCS / "reading-results.md"
     space = run(path, {})
