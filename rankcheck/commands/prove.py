@@ -26,7 +26,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 from rankcheck import files
@@ -104,12 +103,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default 60)",
     )
     add_json(parser, "the result")
-    parser.add_argument(
-        "--coq",
-        metavar="FILE",
-        type=Path,
-        help="write the proof that says most for the proof assistant Coq, which checks all of it",
-    )
 
 
 def _slack(text: str) -> Fraction | None:
@@ -137,12 +130,6 @@ def run(args: argparse.Namespace) -> int:
     entries = select([args.selector])
     for path in map(file.FORM.path, entries if args.keep else []):
         files.check_place(path)
-    if args.coq is not None:
-        if len(entries) > 1:
-            raise InputError(f"{args.selector} selects {len(entries)} claims; --coq is for one")
-        files.check_writable(
-            args.coq, "a file for Coq", form="Coq", same=lambda path: path.suffix == ".v"
-        )
     shape: Shape = {}
     for name, values in args.shape:
         shape[name] = (*shape.get(name, ()), *values)
@@ -173,8 +160,6 @@ def run(args: argparse.Namespace) -> int:
                 continue
             codes.append(Exit.EXPECTED if result.proved else Exit.UNDECIDED)
             found.append(result.to_json())
-            if args.coq is not None:
-                say(_write_coq(entry, result, args.coq), written.stream)
             interrupted = result.interrupted
             if interrupted:
                 break
@@ -182,23 +167,6 @@ def run(args: argparse.Namespace) -> int:
     if interrupted:
         raise KeyboardInterrupt
     return exits.worst(codes)
-
-
-def _write_coq(entry: Entry, result: Result, path: Path) -> str:
-    """Write the best proof that has a form for Coq; what was written, or why nothing was."""
-    from rankcheck.prove.coq import NotWritten, coq  # torch
-
-    why = ""
-    for one in result.proved:
-        assert one.proof is not None
-        try:
-            text = coq(entry, one.proof)
-        except NotWritten as error:
-            why = why or str(error)
-            continue
-        files.write_text(path, text)
-        return f"  for Coq: {path} (the proof for {one.text})"
-    return f"  {path} is not written: {why or 'nothing is proved'}"
 
 
 @dataclass(frozen=True)
