@@ -26,7 +26,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from rankcheck import files
 from rankcheck.canaries.trust import check_canaries
@@ -60,7 +60,6 @@ HELP = "prove a claim at small shapes, for all entries"
 SCHEMA = 1
 
 Shape = dict[str, tuple[int, ...]]
-_What = Target | Literal["chance"] | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -196,8 +195,6 @@ class _Ask:
                 shown.say(f"{entry.id}: not proved; the search for its shapes {how}")
                 return None
             result = through(plan, self._attempt, settings, shown.progress)
-            if not result.interrupted:
-                result = replace(result, chance=self._chance(settings))
         problem = ""
         try:
             left = file.leave(entry, result)
@@ -224,14 +221,6 @@ class _Ask:
             )
         return outcome
 
-    def _chance(self, settings: Settings) -> str:
-        """What random points say; nothing if that takes too long."""
-        try:
-            said: str = self.alone.ask((self.index, "chance", settings))
-        except Stopped:
-            return ""
-        return said
-
     def _how(self, stopped: Stopped) -> str:
         return stopped.how([self.entry.file])
 
@@ -244,19 +233,18 @@ def _warm() -> None:
 
 def _prepare(
     entries: Sequence[Entry], most: int, shape: Shape
-) -> Callable[[tuple[int, _What, Settings], Tell], Plan | Outcome | str]:
-    """Import the files; returns what answers three questions about the claim of a number.
+) -> Callable[[tuple[int, Target | None, Settings], Tell], Plan | Outcome]:
+    """Import the files; returns what answers questions about the claim of a number.
 
-    Without a shape: its plan; with one, what becomes of the claim there; and what random points say
-    of it.
+    Without a shape: its plan; with one, what becomes of the claim there.
     """
     claims = load_each(entries)
     from rankcheck.prove.prover import Prover, check_claim
 
     provers: dict[int, Prover] = {}
 
-    def answer(question: tuple[int, _What, Settings], tell: Tell) -> Plan | Outcome | str:
-        index, what, settings = question
+    def answer(question: tuple[int, Target | None, Settings], tell: Tell) -> Plan | Outcome:
+        index, target, settings = question
         if index not in provers:
             claim = claims[index]
             if isinstance(claim, BrokenClaim):
@@ -264,8 +252,6 @@ def _prepare(
             check_claim(claim)
             provers[index] = Prover(claim, most, shape)
         prover = provers[index]
-        if what is None:
-            return prover.plan
-        return prover.chance(settings.seed) if what == "chance" else prover.attempt(what, settings)
+        return prover.plan if target is None else prover.attempt(target, settings)
 
     return answer

@@ -15,13 +15,12 @@ from rankcheck.instances.scope import ScopeShape, Shapes
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.controls import ProvedFalseError, controls
 from rankcheck.prove.exact.algebra import prove_shape
-from rankcheck.prove.identities import identity
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.range import Ranged, draws_entries, prove_range
 from rankcheck.prove.result import Outcome, Plan
-from rankcheck.prove.sentences import counted, shape_text
+from rankcheck.prove.sentences import counted
 from rankcheck.prove.settings import Settings, Unproved
-from rankcheck.prove.shapes import is_part, known_sizes, selected, targets
+from rankcheck.prove.shapes import is_part, selected, targets
 from rankcheck.prove.target import Target
 from rankcheck.prove.through import FaultError
 
@@ -113,22 +112,6 @@ class Prover:
             short = short_of_memory(error)
             outcome = Outcome(target=target, reason="memory was short" if short else what)
         return replace(outcome, seconds=time.monotonic() - since)
-
-    def chance(self, seed: int) -> str:
-        """What random points say of identities of the claim, on the pattern of one sample.
-
-        That is no proof. Empty where they say nothing: of a bound, or of a body that is not made of
-        rational functions.
-        """
-        if self.plan.ranged:
-            return ""
-        try:
-            found = identity(self._claim, seed=seed)
-        except Exception:  # whatever a body raises on numbers of another kind
-            return ""
-        sizes = known_sizes(self._claim, found.sample.integers)
-        place = shape_text(sizes, found.sample.integers)
-        return f"For {place}, {counted(found.entries, 'entry', 'entries')}: {found.sentence}"
 
     def _at_shape(self, target: Target, settings: Settings) -> Outcome:
         claim, shape = self._claim, self._shapes[target.integers]

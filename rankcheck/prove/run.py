@@ -54,8 +54,6 @@ def prove(
     with single_thread():
         prover = Prover(claim, entries, shape)
         result = through(prover.plan, prover.attempt, settings, progress)
-        if not result.interrupted:
-            result = replace(result, chance=prover.chance(seed))
         try:
             left = file.leave(claim, result)
         except OSError:  # nothing is lost that was asked for
