@@ -24,7 +24,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -48,7 +47,7 @@ from rankcheck.files import shown_path
 from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.prove import file
 from rankcheck.prove.result import Outcome, Plan, Result
-from rankcheck.prove.settings import Settings, slack_of
+from rankcheck.prove.settings import Settings
 from rankcheck.prove.target import Target
 from rankcheck.prove.through import FaultError, through
 from rankcheck.terminal import exits
@@ -87,12 +86,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=20.0,
         help="for each claim (default 20)",
     )
-    parser.add_argument(
-        "--slack",
-        metavar="E",
-        type=_slack,
-        help="prove lhs <= (1 + E) rhs, on boxes where algebra does not prove lhs <= rhs",
-    )
     add_seed(parser)
     parser.add_argument("--keep", action="store_true", help="keep the proofs beside the claim")
     add_limit(
@@ -102,13 +95,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default 60)",
     )
     add_json(parser, "the result")
-
-
-def _slack(text: str) -> Fraction | None:
-    try:
-        return slack_of(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _shape(text: str) -> tuple[str, tuple[int, ...]]:
@@ -133,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     for name, values in args.shape:
         shape[name] = (*shape.get(name, ()), *values)
     seconds = limit(args, "prove")
-    settings = Settings(seconds=args.seconds, slack=args.slack, seed=args.seed)
+    settings = Settings(seconds=args.seconds, seed=args.seed)
     codes: list[Exit] = []
     found: list[dict[str, Any]] = []
     interrupted = False
@@ -206,7 +192,7 @@ class _Ask:
             raise InputError(problem)
         if keep:
             path = file.keep(entry, result)
-            none = "nothing to keep: no part of a shape is kept, and no box"
+            none = "nothing to keep: no part of a shape is kept"
             shown.say(f"  {none}" if path is None else f"  kept in {shown_path(path)}")
         return result
 

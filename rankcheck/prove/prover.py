@@ -116,7 +116,7 @@ class Prover:
     def _at_shape(self, target: Target, settings: Settings) -> Outcome:
         claim, shape = self._claim, self._shapes[target.integers]
         until = time.monotonic() + settings.seconds
-        found = self._proved(shape, settings)
+        found = prove_shape(claim, shape, settings)
         if not isinstance(found, Proof):
             return _unproved(target, found)
         proof = replace(found, sizes=dict(target.sizes))
@@ -126,28 +126,15 @@ class Prover:
         def prove_one(variant: Claim) -> Proof | Unproved:
             rest = max(until - time.monotonic(), LEAST)
             enough = max(TIMES * found.seconds, LEAST)
-            slack = None if found.slack == "0" else settings.slack
-            alike = replace(settings, seconds=min(rest, enough), slack=slack)
-            return prove_shape(variant, shape, alike)
+            return prove_shape(variant, shape, replace(settings, seconds=min(rest, enough)))
 
         try:
-            left = controls(claim, shape, proof, prove_one)
+            left = controls(claim, shape, prove_one)
         except ProvedFalseError as error:
             place = Outcome(target=target).text
             raise ProvedFalseError(f"{claim.id}, {place}: {error}") from error
         proof = replace(proof, controls=dict(left))
         return Outcome(target=target, proof=proof, paths=proof.paths, checked=checked)
-
-    def _proved(self, shape: ScopeShape, settings: Settings) -> Proof | Unproved:
-        """A proof, without slack if there is one."""
-        if settings.slack is None:
-            return prove_shape(self._claim, shape, settings)
-        half = replace(settings, seconds=settings.seconds / 2, slack=None)
-        found = prove_shape(self._claim, shape, half)
-        if isinstance(found, Proof):
-            return found
-        rest = max(settings.seconds - found.seconds, half.seconds)
-        return prove_shape(self._claim, shape, replace(settings, seconds=rest))
 
     def _ranged(self, target: Target, settings: Settings) -> Outcome:
         claim = self._claim

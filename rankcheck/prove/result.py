@@ -76,7 +76,6 @@ class Outcome(Readable):
             "text": self.text,
             "method": None if proof is None else proof.method,
             "paths": self.paths if proof is None else proof.paths,
-            "slack": None if proof is None else proof.slack,
             "exceptions": [] if proof is None else list(proof.exceptions),
             "controls": {} if proof is None else dict(proof.controls),
             "whole": self.whole,
@@ -87,13 +86,12 @@ class Outcome(Readable):
         }
 
 
-def weight(outcome: Outcome) -> tuple[bool, bool, bool, int, int]:
+def weight(outcome: Outcome) -> tuple[bool, bool, int, int]:
     """By what proofs are ordered: how much they say."""
     proof = outcome.proof
     assert proof is not None
     return (
         open_mutants(proof) > 0,
-        proof.slack == "0",
         not proof.exceptions,
         outcome.target.entries,
         proof.paths,

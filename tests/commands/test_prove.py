@@ -92,8 +92,6 @@ def test_shapes_are_asked_for(engine, command):
         (["--shape", "depth=2"], "--shape depth: an instance has no size of that name"),
         (["--shape", "entries=9"], "no such shape of at most 8 entries; there, entries of x is 1,"),
         (["--seconds", "0"], "positive, finite number of seconds"),
-        (["--slack", "some"], "slack is 'some'; it is a number"),
-        (["--slack", "-1"], "slack is -1; it is positive"),
         (["--json", "mine.py"], "and this is a Python file"),
     ],
 )
