@@ -160,14 +160,14 @@ def _mutated(folder: Path) -> Claim:
 
 def _mutant(folder: Path) -> str | None:
     claim, shape = _mutated(folder), _shape()
-    found = controls(claim, shape, _proof(_ZERO), lambda one: prove_shape(one, shape, SETTINGS))
+    found = controls(claim, shape, lambda one: prove_shape(one, shape, SETTINGS))
     return None if found == {"3/2 y²": "false"} else f"of the mutant it is said: {found}"
 
 
 def _proved_mutant(folder: Path) -> str | None:
     """A prover that proves everything."""
     try:
-        found = controls(_mutated(folder), _shape(), _proof(_ZERO), lambda one: _proof(_ZERO))
+        found = controls(_mutated(folder), _shape(), lambda one: _proof(_ZERO))
     except ProvedFalseError:
         return None
     return f"of the mutant it is said: {found}"

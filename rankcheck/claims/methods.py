@@ -155,7 +155,6 @@ class Methods:
         shape: Mapping[str, int | Sequence[int]] | None = None,
         entries: int = 8,
         seconds: float = 20.0,
-        slack: Any = None,
         seed: int = 0,
         keep: bool = False,
     ) -> Any:
@@ -164,7 +163,6 @@ class Methods:
         Args:
             shape: sizes by name, `{"depth": (1, 2), "width": 1}`; all shapes otherwise.
             entries: shapes have at most so many entries.
-            slack: prove bounds up to a factor 1 + slack.
             keep: keep the proofs beside the claim.
 
         Returns:
@@ -179,7 +177,6 @@ class Methods:
             "shape": shape,
             "entries": entries,
             "seconds": seconds,
-            "slack": slack,
             "seed": seed,
         }
         return front("asked")(self, "prove", keep=keep, **options)
