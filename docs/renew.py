@@ -31,7 +31,6 @@ import sharpening  # noqa: E402
 import statements  # noqa: E402
 import theory  # noqa: E402
 
-from benchmarks import breaks  # noqa: E402
 from rankcheck.catalogue.collect import project  # noqa: E402
 from rankcheck.errors import InputError  # noqa: E402
 from tests import test_oracles  # noqa: E402
@@ -51,7 +50,6 @@ def pages() -> dict[str, str]:
         "questions.md": questions.page((FOLDER / "questions.md").read_text("utf-8"), entries),
         **statements.pages(entries),
         "oracles.md": test_oracles.table(),
-        "breaks.md": breaks.page(),
         **{f"errata/{name}": text for name, text in refutations.pictures(entries).items()},
         **{f"theory/{name}": text for name, text in theory.files().items()},
         **{f"proofs/{name}": text for name, text in pyramids.files().items()},

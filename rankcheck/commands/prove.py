@@ -30,7 +30,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rankcheck import files
-from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
@@ -270,8 +269,6 @@ class _Ask:
 
 def _warm() -> None:
     import rankcheck.prove.prover  # noqa: F401 -- torch
-
-    check_canaries()
 
 
 def _prepare(

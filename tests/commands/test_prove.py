@@ -13,8 +13,6 @@ from rankcheck.prove.settings import Unproved
 from tests.prove.made import install
 from tests.prove.test_coq import BOXED
 
-pytestmark = pytest.mark.usefixtures("stamped")
-
 VECTORS = """
 @instances
 def vectors(source):
