@@ -39,7 +39,7 @@ FLOORS = (
     ("audit",),
     ("experiments",),
     ("terminal", "report"),
-    ("canaries",),
+    ("selftest",),
     ("commands", "pytest_plugin"),
     ("rankcheck", "__main__"),
 )

@@ -1,8 +1,7 @@
 """What a claim does at a prompt: `claim.verify()`, `.hunt()`, `.sharpen()`, `.prove()`.
 
-Each does what the command of its name does, with its options under the same names, in this process
-and without the checks of the installation (`rankcheck doctor`). What they call stands on the floors
-above; it is imported when a method is called.
+Each does what the command of its name does, with its options under the same names, in this process.
+What they call stands on the floors above; it is imported when a method is called.
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
@@ -154,8 +153,6 @@ class _Report:
 
 def _warm() -> None:
     import rankcheck.hunt.run  # noqa: F401 -- torch
-
-    check_canaries()
 
 
 def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Report]:

@@ -28,7 +28,6 @@ from functools import partial
 from typing import Any
 
 from rankcheck import files
-from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
@@ -213,8 +212,6 @@ class _Ask:
 
 def _warm() -> None:
     import rankcheck.prove.prover  # noqa: F401 -- torch
-
-    check_canaries()
 
 
 def _prepare(

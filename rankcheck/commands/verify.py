@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import (
@@ -124,7 +123,6 @@ class Run:
                     workers=self.workers,
                     progress=shown,
                     limit=self.limit,
-                    check=check_canaries,
                 )
         except KeyboardInterrupt:
             _conclude(shown, self.settings)

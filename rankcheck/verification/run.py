@@ -53,7 +53,6 @@ def verify_claims(
     workers: int = 1,
     limit: float | None = None,
     progress: Callable[[Event], object] = lambda event: None,
-    check: Callable[[], object] | None = None,
 ) -> list[Row]:
     """Verify the claims; returns their rows in the order of the entries, of a claim
     that is parametrized one for each setting of its dials.
@@ -64,15 +63,10 @@ def verify_claims(
     Args:
         limit: seconds for each claim, and for the import of the files; a claim that takes longer is
             undecided. Without one, and with one worker, claims are verified in this process.
-        check: called before the first claim in each process that verifies claims, to raise where
-            it cannot be trusted, as `rankcheck.canaries.check_canaries` does. Worker processes
-            import it by its name.
 
     Raises:
         InputError: if a file of claims cannot be imported, or not within the limit, or all workers
             die while they import them; before any claim is verified there.
-        InstallationError: if `check` does, in this process or in a worker; before any claim is
-            verified there.
         ValueError: if `workers` or `limit` is not positive.
     """
     if workers < 1:
@@ -105,7 +99,7 @@ def verify_claims(
         partial(_prepare, entries, settings),
         [entry.file for entry in entries],
         limit,
-        partial(_warm, check),
+        _warm,
     )
     limits = Limits(math.inf if limit is None else limit)
     with closing(executor_for(min(workers, len(entries)) if apart else None, work)) as executor:
@@ -128,16 +122,13 @@ def row_of(end: Unfinished[int], entry: Entry, found: Row | None = None) -> Row:
     return replace(found, messages=(message,), seconds=end.seconds)
 
 
-def _warm(check: Callable[[], object] | None) -> None:
-    """What takes seconds and is no matter of the files: torch, and the check of the process."""
+def _warm() -> None:
+    """What takes seconds and is no matter of the files."""
     import numpy  # noqa: F401
     from hypothesis import find, settings, strategies
 
     # When Hypothesis first sees numpy it looks through all that is in memory: little before torch.
     find(strategies.none(), lambda _: True, settings=settings(database=None))
-
-    if check is not None:
-        check()
 
 
 def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], list[Row]]:

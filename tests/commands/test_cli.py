@@ -21,8 +21,6 @@ from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.run import default_workers, verify_claims
 from tests.claim_text import HEAD, claim
 
-pytestmark = pytest.mark.usefixtures("stamped")
-
 GOOD = '''
 @identity("t.doubled", paper("rank", "p. 1"), instances=numbers())
 def test_doubled(x):

@@ -12,8 +12,6 @@ from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.settings import Unproved
 from tests.prove.made import install
 
-pytestmark = pytest.mark.usefixtures("stamped")
-
 VECTORS = """
 @instances
 def vectors(source):
