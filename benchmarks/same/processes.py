@@ -24,9 +24,7 @@ def _work(task: Task) -> Any:
 def each(name: str, tasks: Tasks) -> Any:
     """The answers by name, in the order of the names; two processes."""
     begin = time.monotonic()
-    # A process that has answered a hundred times is exchanged, as memory is never given back.
-    context = get_context("spawn")
-    with ProcessPoolExecutor(2, context, max_tasks_per_child=100) as pool:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         answers = dict(zip(tasks, pool.map(_work, tasks.values()), strict=True))
     print(f"{name}: {len(tasks)} in {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
     return {key: answers[key] for key in sorted(answers)}
