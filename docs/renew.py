@@ -17,7 +17,6 @@ FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER / "_ext"), str(FOLDER.parent)]
 
 import ball_page  # noqa: E402
-import experiments  # noqa: E402
 import gallery  # noqa: E402
 import generators  # noqa: E402
 import lists  # noqa: E402
@@ -38,7 +37,7 @@ from tests import test_oracles  # noqa: E402
 
 
 def pages() -> dict[str, str]:
-    """The pages and figures by name; those of experiments are made by `experiments`."""
+    """The pages and figures by name."""
     entries = project()
     made = {
         "claims.md": lists.claims(entries),
@@ -78,8 +77,8 @@ def main(arguments: list[str]) -> int:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     if arguments:
-        return experiments.main() or pictures.main() or sharpening.main() or gallery.main([])
-    return experiments.main()
+        return pictures.main() or sharpening.main() or gallery.main([])
+    return 0
 
 
 if __name__ == "__main__":

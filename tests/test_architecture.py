@@ -37,7 +37,6 @@ FLOORS = (
     ("sharpen",),
     ("prove",),
     ("audit",),
-    ("experiments",),
     ("terminal", "report"),
     ("canaries",),
     ("commands", "pytest_plugin"),

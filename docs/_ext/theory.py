@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import torch
 from cycler import cycler
+from drawing import COLOURS, GREY, STYLE, written
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,7 +24,6 @@ from rankcheck.linalg import Array, log_pseudo_determinant, rank, schatten_power
 from rankcheck.networks import Network, balance_neurons
 from rankcheck.regions import Regions
 from rankcheck.regions import regions as linear_regions
-from rankcheck.report.charts.experiments.drawing import COLOURS, GREY, STYLE, written
 from rankcheck.separation.widths import depth_three_width, depth_two_width, sharper_width
 from rankcheck.witnesses import (
     balanced_cone_network,

@@ -54,7 +54,7 @@ def test_relative_links(path):
 
 FIGURES = [
     path
-    for folder in ("", "experiments", "gallery", "proofs", "sharpening", "theory")
+    for folder in ("", "gallery", "proofs", "sharpening", "theory")
     for path in (DOCS / folder).glob("*.svg")
 ]
 
