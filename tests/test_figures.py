@@ -4,6 +4,7 @@ import importlib
 import itertools
 import json
 import math
+import runpy
 import sys
 from collections import Counter
 from pathlib import Path
@@ -42,11 +43,12 @@ def script(monkeypatch):
     return importlib.import_module
 
 
-def main(module, monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", [f"{module.__name__}.py", *arguments])
+def run(name, monkeypatch, *arguments):
+    """As from the shell."""
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *arguments])
     threads = torch.get_num_threads()
     try:
-        module.lab.make(SCRIPTS[module.__name__], module.parts, module.run, module.draw)
+        runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
     finally:
         torch.set_num_threads(threads)
 
@@ -58,8 +60,7 @@ def draw(seed=3):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_trains_writes_its_record_and_draws(script, monkeypatch, tmp_path, name):
-    module = script(name)
-    main(module, monkeypatch, "--quick", "--folder", str(tmp_path / "new"))
+    run(name, monkeypatch, "--quick", "--folder", str(tmp_path / "new"))
     monkeypatch.setattr(recorded, "project_folder", lambda: tmp_path)
     recorded._record.cache_clear()
     written = tmp_path / "new" / f"{SCRIPTS[name]}.json"
@@ -73,7 +74,7 @@ def test_a_script_trains_writes_its_record_and_draws(script, monkeypatch, tmp_pa
     assert {*runs[0].measured} == {*kept[0]["measured"]}
     drawn = {path.name for path in (tmp_path / "new").iterdir()}
     again = ("--folder", str(tmp_path / "again"), "--draw", str(record_of(SCRIPTS[name])))
-    main(module, monkeypatch, *again)
+    run(name, monkeypatch, *again)
     assert {path.name for path in (tmp_path / "again").iterdir()} == drawn != set()
 
 
@@ -83,13 +84,13 @@ def test_a_record_has_the_runs_of_its_script(script, name):
     data = json.loads(record_of(SCRIPTS[name]).read_text("utf-8"))
     expected = Counter(
         (part.name, seed, tuple(sorted(part.settings.items())))
-        for part in parts(1, False)
+        for part in parts(1)
         for seed in part.seeds
     )
     assert expected == Counter(
         (run["part"], run["seed"], tuple(sorted(run["settings"].items()))) for run in data["runs"]
     )
-    assert data["pilot"] == sorted({seed for part in parts(0, False) for seed in part.seeds})
+    assert data["pilot"] == sorted({seed for part in parts(0) for seed in part.seeds})
     assert data["experiment"] == SCRIPTS[name]
     assert data["command"].endswith(f"examples/figures/{name}.py --seed 1")
 

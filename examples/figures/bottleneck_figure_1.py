@@ -9,8 +9,6 @@ for values of mean 0 and mean squared norm 1. The runs of one seed are the curve
 one task, which in print is affine where the rank is constant. That rank is how many singular values
 of W_{L/2} are not small: above 1/2 here, above 0.1 in the document. The document prints neither
 width nor points, steps, first weights or the scale of the data, and trains up to depth 30.
-
-It takes 11 minutes of one core. The claim bottleneck.figure-1 reads the record.
 """
 
 from __future__ import annotations
@@ -29,28 +27,20 @@ GAIN, RIDGE, USED = 1.1, 0.001, 2
 COUNTED, PRINTED = 0.5, 0.1
 #: A network has fitted its data if the error is at most this; that of the network 0 is 1.
 FITTED = 0.1
+SIZES: dict[str, Any] = {"points": 150, "latent": 8, "size": 20, "width": 40, "rate": 8e-3}
+QUICK = {"points": 20, "latent": 3, "size": 4, "width": 16, "steps": 30}
 #: At so many of the points there is the rank of Jf.
 AUDITED = 20
 
 
-def parts(seed: int, quick: bool) -> list[lab.Part]:
+def parts(seed: int) -> list[lab.Part]:
     """A part for each depth; and networks without ridge, with a quarter of the steps."""
-    settings: dict[str, Any] = {
-        "points": 150, "latent": 8, "size": 20, "width": 40, "rate": 8e-3, "steps": 9000
-    }  # fmt: skip
-    depths: Sequence[int] = (5, 7, 9, 11, 13, 16, 20, 25)
-    runs, short_steps = 8 if seed else 5, 2250
-    if quick:
-        settings = {"points": 20, "latent": 3, "size": 4, "width": 16, "rate": 1e-2, "steps": 30}
-        depths, runs, short_steps = (3, 4, 5), 1, 20
-
-    def part(name: str, depth: int, ridge: float, steps: int) -> lab.Part:
-        own = settings | {"depth": depth, "ridge": ridge, "steps": steps}
-        return lab.Part(f"{name}-{depth}", own, tuple(range(1000 * seed, 1000 * seed + runs)))
-
+    seeds = tuple(range(1000 * seed, 1000 * seed + (8 if seed else 5)))
+    rows = [("depth", L, RIDGE, 9000) for L in (5, 7, 9, 11, 13, 16, 20, 25)]
+    rows += [("no-ridge", L, 0.0, 2250) for L in (5, 7, 9)]
     return [
-        *(part("depth", L, RIDGE, settings["steps"]) for L in depths),
-        *(part("no-ridge", L, 0.0, short_steps) for L in depths[:3]),
+        lab.Part(f"{name}-{L}", SIZES | {"depth": L, "ridge": ridge, "steps": steps}, seeds)
+        for name, L, ridge, steps in rows
     ]
 
 
@@ -98,4 +88,4 @@ def draw(runs: Sequence[lab.Run]) -> dict[str, lab.Figure]:
 
 
 if __name__ == "__main__":
-    lab.make("bottleneck.figure-1", parts, run, draw)
+    lab.make("bottleneck.figure-1", parts, run, draw, QUICK)

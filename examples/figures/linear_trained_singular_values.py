@@ -9,9 +9,6 @@ stretch of training is without ridge, as there.
 
 Source: github.com/suzannastep/linearlayers, `teacher_networks_linear_layers.ipynb` and
 `teacher_networks_plotting_results.ipynb`.
-
-It takes 5 minutes of one core. linear.trained-singular-values and linear.trained-generalisation
-read the record.
 """
 
 from __future__ import annotations
@@ -38,6 +35,8 @@ CASES, DEPTHS = ((1, 64), (2, 64), (2, 128), (2, 256)), (2, 4)
 INPUTS, UNITS, FRESH = 20, 21, 2048
 #: The target is drawn by numpy's `RandomState` from this seed, and the entries of Σ below LARGEST.
 SEED, LARGEST = 42, 100
+SIZES = {"width": 64, "ridge": 5e-4, "steps": 20_000, "finish": 500, "rate": 0.01}
+QUICK = {"width": 24, "steps": 40, "finish": 10}
 #: Effective index ranks count the singular values of C_f^{1/2} above this share of the largest.
 SHARE = 0.01
 #: By (index rank, points, L), the singular values of C_f^{1/2} of one network of width 1000 in print.
@@ -55,15 +54,13 @@ PRINTED = {
 # fmt: on
 
 
-def parts(seed: int, quick: bool) -> list[lab.Part]:
+def parts(seed: int) -> list[lab.Part]:
     """Both depths of a case have the same seeds, and so the same points."""
-    width, steps, finish, runs = (24, 40, 10, 1) if quick else (64, 20_000, 500, 12)
-    rates = {"ridge": 5e-4, "steps": steps, "finish": finish, "rate": 0.01}
     return [
         lab.Part(
             f"rank-{r}-points-{points}-depth-{L}",
-            {"rank": r, "points": points, "depth": L, "width": width} | rates,
-            tuple(range(1000 * seed + 100 * case, 1000 * seed + 100 * case + runs)),
+            {"rank": r, "points": points, "depth": L} | SIZES,
+            tuple(range(1000 * seed + 100 * case, 1000 * seed + 100 * case + 12)),
         )
         for case, (r, points) in enumerate(CASES)
         for L in DEPTHS
@@ -182,4 +179,4 @@ def draw(runs: Sequence[lab.Run]) -> dict[str, lab.Figure]:
 
 
 if __name__ == "__main__":
-    lab.make("linear.trained-singular-values", parts, run, draw)
+    lab.make("linear.trained-singular-values", parts, run, draw, QUICK)

@@ -8,8 +8,6 @@ x − sin(2πy/3) they are four intervals: there is a classifier through R^1.
 Tripoints are vertices of the linear regions where three classes meet, by
 `rankcheck.regions.decision`. The document prints neither width, points, noise, ridge and steps nor
 from which first weights it trained, nor how large its box is; the answer depends on the last two.
-
-It takes 5 minutes of one core. The claim rank.figure-2 reads the record.
 """
 
 from __future__ import annotations
@@ -40,19 +38,17 @@ GAINS = {"torch": 1 / math.sqrt(3), "He": math.sqrt(2)}
 #: the figure shows the box of the third one.
 MARGINS = (0.0, 0.25, 0.5, 1.0)
 SHOWN = 2
+SIZES = {"width": 24, "points": 40, "steps": 6000}
+QUICK = {"width": 5, "points": 6, "steps": 30}
 
 
-def parts(seed: int, quick: bool) -> list[lab.Part]:
+def parts(seed: int) -> list[lab.Part]:
     """Depths 2 and 9 from the small start, depth 9 from the large one; with and without ridge."""
-    sizes = {"width": 24, "points": 40, "steps": 6000}
-    runs = 16
-    if quick:
-        sizes, runs = {"width": 5, "points": 6, "steps": 30}, 1
     return [
         lab.Part(
             f"depth-{depth}-{'ridge' if ridge else 'no-ridge'}{'-He' * (start == 'He')}",
-            {"depth": depth, "ridge": ridge, "start": start, "rate": 0.005} | sizes,
-            tuple(range(1000 * seed, 1000 * seed + runs)),
+            {"depth": depth, "ridge": ridge, "start": start, "rate": 0.005} | SIZES,
+            tuple(range(1000 * seed, 1000 * seed + 16)),
         )
         for depth, start in ((SHALLOW, "torch"), (DEEP, "torch"), (DEEP, "He"))
         for ridge in (0.0, RIDGE)
@@ -150,4 +146,4 @@ def draw(runs: Sequence[lab.Run]) -> dict[str, lab.Figure]:
 
 
 if __name__ == "__main__":
-    lab.make("rank.figure-2", parts, run, draw)
+    lab.make("rank.figure-2", parts, run, draw, QUICK)
