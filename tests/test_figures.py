@@ -15,8 +15,8 @@ import torch
 from scipy.linalg import subspace_angles
 from torch import nn
 
+from rankcheck.claims import trials
 from rankcheck.data import crossing_angles
-from rankcheck.instances import recorded
 from rankcheck.networks import Network
 
 FOLDER = Path(__file__).parents[1] / "examples" / "figures"
@@ -61,14 +61,14 @@ def draw(seed=3):
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_trains_writes_its_record_and_draws(script, monkeypatch, tmp_path, name):
     run(name, monkeypatch, "--quick", "--folder", str(tmp_path / "new"))
-    monkeypatch.setattr(recorded, "project_folder", lambda: tmp_path)
-    recorded._record.cache_clear()
+    monkeypatch.setattr(trials, "project_folder", lambda: tmp_path)
+    trials._record.cache_clear()
     written = tmp_path / "new" / f"{SCRIPTS[name]}.json"
     place = tmp_path / SCRIPTS[name].split(".")[0] / "recorded"
     place.mkdir(parents=True)
     written.rename(place / written.name)
-    runs = recorded._record(SCRIPTS[name])
-    recorded._record.cache_clear()
+    runs = trials._record(SCRIPTS[name])
+    trials._record.cache_clear()
     kept = json.loads(record_of(SCRIPTS[name]).read_text("utf-8"))["runs"]
     assert {*runs[0].settings} == {*kept[0]["settings"]}
     assert {*runs[0].measured} == {*kept[0]["measured"]}
@@ -110,7 +110,7 @@ def stack_of(lab, linear=0, biases=(True,) * 4):
 
 def sequential(stack, run):
     """One of the networks, made of layers of torch."""
-    layers = []
+    layers: list[nn.Module] = []
     for number, (W, b) in enumerate(zip(stack.weights, stack.biases, strict=True), 1):
         layer = nn.Linear(*W.shape[:0:-1], bias=b is not None, dtype=torch.float64)
         with torch.no_grad():

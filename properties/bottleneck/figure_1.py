@@ -5,8 +5,7 @@ from itertools import groupby
 from statistics import linear_regression
 
 from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly
-from rankcheck.instances.recorded import recorded_runs
+from rankcheck.claims.trials import mostly, recorded_runs
 
 #: A network has fitted its data if the error is at most this; that of the network 0 is 1.
 FITTED = 0.1

@@ -1,8 +1,7 @@
 """Figure 2 of `bottleneck`: a network that learns a symmetry, on the recorded experiment."""
 
 from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly
-from rankcheck.instances.recorded import recorded_runs
+from rankcheck.claims.trials import mostly, recorded_runs
 
 #: Part of the variance of the values that may be left; 1 is that of a constant.
 FITTED = 0.01

@@ -1,8 +1,7 @@
 """Numerical example, slides B of `linear`: linear layers find the directions, if points suffice."""
 
 from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly
-from rankcheck.instances.recorded import recorded_runs
+from rankcheck.claims.trials import mostly, recorded_runs
 
 from ._trained import NAME, pairs
 

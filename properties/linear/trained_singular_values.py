@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly
-from rankcheck.instances.recorded import recorded_runs
+from rankcheck.claims.trials import mostly, recorded_runs
 
 from ._trained import NAME, pairs
 

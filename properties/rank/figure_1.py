@@ -3,8 +3,7 @@
 import math
 
 from rankcheck import Erratum, paper, statistical
-from rankcheck.claims.trials import mostly
-from rankcheck.instances.recorded import recorded_runs
+from rankcheck.claims.trials import mostly, recorded_runs
 
 #: The share of the error of the network 0 up to which a network has fitted its data.
 FITTED = 0.1

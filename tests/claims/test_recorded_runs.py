@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from rankcheck.claims import trials
+from rankcheck.claims.trials import recorded_runs
 from rankcheck.errors import InputError
-from rankcheck.instances import recorded
 from rankcheck.instances.drivers import BatchSource
-from rankcheck.instances.recorded import recorded_runs
 
 RUNS = [
     {"part": "deep", "seed": 7, "settings": {"depth": 9}, "measured": {"error": 0.5}},
@@ -20,8 +20,8 @@ DEEP = ((("depth", 9),),)
 @pytest.fixture
 def record(tmp_path, monkeypatch):
     """`record(text)` is the record of `rank.mine`; what it is given else is written as JSON."""
-    monkeypatch.setattr(recorded, "project_folder", lambda: tmp_path)
-    recorded._record.cache_clear()
+    monkeypatch.setattr(trials, "project_folder", lambda: tmp_path)
+    trials._record.cache_clear()
     folder = tmp_path / "rank" / "recorded"
     folder.mkdir(parents=True)
 
@@ -30,7 +30,7 @@ def record(tmp_path, monkeypatch):
         (folder / "rank.mine.json").write_text(text, encoding="utf-8")
 
     yield write
-    recorded._record.cache_clear()
+    trials._record.cache_clear()
 
 
 def drawn(where):
@@ -39,7 +39,7 @@ def drawn(where):
 
 def test_runs_by_their_settings(record):
     record({"pilot": [1, 2], "runs": RUNS})
-    [(first, second)] = [*drawn(DEEP)]
+    first, second = drawn(DEEP)[0]
     assert (first.seed, second.measured["error"], first.describe()) == (7, 0.25, "deep 7")
     [found] = drawn(((),))
     assert len(found) == 3
