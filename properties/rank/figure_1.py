@@ -107,6 +107,7 @@ def test_figure_1(runs, *, more=0, jacobian=0, quiet=0.1):
     k = runs[0].settings["used"]
     carried = k + 1 + more
     return (
+        linear,
         mostly([run.measured["error"] <= FITTED for run in runs], "the data are fitted"),
         mostly(
             [run.measured["jacobian_rank"] == k + jacobian for run in runs],
@@ -120,5 +121,4 @@ def test_figure_1(runs, *, more=0, jacobian=0, quiet=0.1):
             [{*middle(run, run.measured["near_one"])} == {dimension(run)} for run in runs],
             "singular values near 1",
         ),
-        linear,
     )

@@ -89,12 +89,12 @@ def test_figure_3(runs, *, half=HALF, nearer=NEARER, unexplained=UNEXPLAINED, mu
     ]
     if data == CURVE:
         left = [deep.measured["left"] for deep, _ in both]
-        return (*stated, mostly([each <= half for each in left], "at most half is left"))
+        return (*stated, mostly([each <= half for each in left], "what is left"))
     with_little = quotients(both, little)
     return (
         *stated,
         mostly(
             [nearer[data] * each >= 1 for each in with_little],
-            "the shallow one is nearer with little noise",
+            "what is left",
         ),
     )
