@@ -77,17 +77,26 @@ class Run:
         return f"{self.part} {self.seed}"
 
 
+@dataclass(frozen=True)
+class _Record:
+    """The runs of a figure, and the seeds of its pilot, on which its thresholds were fixed."""
+
+    runs: tuple[Run, ...]
+    pilot: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if both := {run.seed for run in self.runs} & {*self.pilot}:
+            raise ValueError(f"the run with seed {min(both)} is one of the pilot")
+
+
 @cache
 def _record(name: str) -> tuple[Run, ...]:
     path = project_folder() / name.partition(".")[0] / "recorded" / f"{name}.json"
     try:
-        data = read_json(path)
-        runs = tuple(build(Run, one, foreign=True) for one in data["runs"])
-        if pilot := {run.seed for run in runs} & {*data["pilot"]}:
-            raise StoredError(f"the run with seed {min(pilot)} is one of the pilot")
-    except (OSError, LookupError, TypeError, StoredError) as error:
-        raise InputError(f"the record {path} cannot be read: {error}") from error
-    return runs
+        return build(_Record, read_json(path), foreign=True).runs
+    except (OSError, StoredError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"the record {path} cannot be read: {why}") from error
 
 
 @instances
