@@ -278,12 +278,13 @@ def make(
                 one = {"part": part.name, "seed": seed, "settings": part.settings}
                 runs.append(one | {"measured": measured} | ({"drawn": drawn} if drawn else {}))
             print(f"{part.name}: trained in {time.monotonic() - since:.0f} s", flush=True)
+        options = f"--seed {args.seed}{' --quick' * args.quick}"
         head = {
             "experiment": name,
-            "command": f"MKL_CBWR=AUTO python examples/figures/{Path(sys.argv[0]).name} --seed {args.seed}",
+            "command": f"MKL_CBWR=AUTO python examples/figures/{Path(sys.argv[0]).name} {options}",
             "made": datetime.date.today().isoformat(),
             "versions": {"python": platform.python_version(), "torch": torch.__version__},
-            "pilot": sorted({s for p in parts(0) for s in p.seeds} if args.seed else []),
+            "pilot": sorted({seed for part in parts(0) for seed in part.seeds}),
         }
         lines = [json.dumps(one, allow_nan=False) for one in runs]
         # Six significant digits: more than two machines agree on.
