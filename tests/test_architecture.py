@@ -37,7 +37,6 @@ FLOORS = (
     ("sharpen",),
     ("prove",),
     ("audit",),
-    ("experiments",),
     ("terminal", "report"),
     ("selftest",),
     ("commands", "pytest_plugin"),

@@ -31,7 +31,6 @@ COMMANDS = (
     "sharpen",
     "prove",
     "audit",
-    "experiment",
     "report",
     "list",
     "show",

@@ -5,8 +5,7 @@ folder or FILE::NAME with claims of your own. Without one, all of rankcheck's cl
 
 Exit code 0: every claim is as expected. 1: a counterexample is proved where none was expected, or a
 claim failed (a control was not caught, nothing was asserted, its body mixes the instances of a
-batch, the check raised, an experiment did not come out as claimed, or the claim is malformed).
-2: wrong input. 3: a claim is undecided.
+batch, the check raised, or the claim is malformed). 2: wrong input. 3: a claim is undecided.
 
 In GitHub Actions, what is not as expected is annotated at its claim, and in the summary of the job.
 """

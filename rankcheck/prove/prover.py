@@ -47,11 +47,6 @@ def check_claim(claim: object) -> None:
             f"{claim.id} is {claim.kind}, without instances; a proof is one of all instances of a "
             "shape"
         )
-    if claim.instances.recording is not None:
-        raise InputError(
-            f"{claim.id} is about a recorded experiment; its runs are recorded, and a proof is one "
-            "of all instances of a shape"
-        )
     if claim.kind in FALSE:
         raise InputError(
             f"{claim.id} is declared as false; `rankcheck replay` proves that, and prove takes a "

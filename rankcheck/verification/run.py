@@ -28,9 +28,8 @@ from rankcheck.verification.profiles import Settings
 
 __all__ = ["Event", "default_workers", "row_of", "verify_claims"]
 
-#: What happens in a run: a claim begins; so many more instances of it were evaluated (an int), or
-#: so much of its experiment has been made again (a float); its rows are complete; something
-#: happened that belongs to no claim.
+#: What happens in a run: a claim begins; so many more instances of it were evaluated; its rows are
+#: complete; something happened that belongs to no claim.
 Event: TypeAlias = Started[Entry] | Told[Entry] | Done[Entry] | Lost
 
 #: A claim reports its progress at most once in so many seconds: a pipe carries it.
@@ -147,18 +146,15 @@ def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tel
     return run
 
 
-def _seldom(progress: Tell) -> Callable[[int | float], None]:
-    """Report the latest share, and the sum of the numbers of instances, once in a while."""
-    instances = 0
-    last: dict[type, float] = {}
+def _seldom(progress: Tell) -> Callable[[int], None]:
+    """Report the sum of the numbers of instances, once in a while."""
+    instances, last = 0, -math.inf
 
-    def report(value: int | float) -> None:
-        nonlocal instances
-        if isinstance(value, int):
-            value = instances = instances + value
-        if time.monotonic() - last.get(type(value), -math.inf) > SELDOM:
-            progress(value)
-            last[type(value)] = time.monotonic()
-            instances = 0 if isinstance(value, int) else instances
+    def report(value: int) -> None:
+        nonlocal instances, last
+        instances += value
+        if time.monotonic() - last > SELDOM:
+            progress(instances)
+            instances, last = 0, time.monotonic()
 
     return report

@@ -100,12 +100,6 @@ def test_wrong_input_is_one_line(engine, command, arguments, said):
     assert engine.shapes == []
 
 
-def test_claims_about_experiments_are_refused(command):
-    code, _, err = command("prove", "rank.figure-1")
-    assert code == 2
-    assert "is about a recorded experiment" in err
-
-
 def test_a_claim_that_is_refused_does_not_stop_the_others(command, engine, mine):
     mine(*CLAIMS, CITED)
     code, out, err = command("prove", "mine.py", "--entries", 1)

@@ -43,7 +43,7 @@ def python_blocks(path: Path) -> list[str]:
 
 PAGES = [path for path in pages() if python_blocks(path)]
 #: Pages whose blocks are excerpts; all other pages bring what they use.
-EXCERPTS = {"README.md", *(f"docs/inside-{name}.md" for name in ("hunts", "experiments"))}
+EXCERPTS = {"README.md", "docs/inside-hunts.md", "docs/figures.md"}
 EXCERPTS |= {f"docs/{name}.md" for name in ("hunting", "architecture")}
 EXCERPTS |= {f"docs/{name}.md" for name in ("writing-claims", "accusations")}
 

@@ -53,7 +53,7 @@ def test_relative_links(path):
 
 
 FIGURES = [
-    path for folder in ("", "experiments", "proofs") for path in (DOCS / folder).glob("*.svg")
+    path for folder in ("", "proofs") for path in (DOCS / folder).glob("*.svg")
 ]
 
 
