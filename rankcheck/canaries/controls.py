@@ -1,4 +1,4 @@
-"""Canaries of the controls: mutants, dropped hypotheses, derived mutants, factors without a use."""
+"""Canaries of the controls: mutants, dropped hypotheses, derived mutants."""
 
 from __future__ import annotations
 
@@ -65,15 +65,6 @@ def _two(x: Any) -> tuple[Relation, Relation]:
     return leq(x, x, label="sharp"), leq(x, 2 * x, label="roomy")
 
 
-def _idle_factor(x: Any) -> Relation:
-    """Nothing breaks without the factor 1 + x."""
-    return leq(x, x * (1 + x))
-
-
-def _used_factor(x: Any) -> Relation:
-    return leq(x * (1 + x), (1 + x) * x)
-
-
 def _broken_by(name: str, row: Row) -> str | None:
     if name not in row.broken_by:
         return f"the control {name!r} was broken, and the row has no instance of it"
@@ -83,13 +74,6 @@ def _broken_by(name: str, row: Row) -> str | None:
 def _killed(number: int, total: int, row: Row) -> str | None:
     seen = row.mutants.killed, row.mutants.total
     return None if seen == (number, total) else f"of {seen[1]} mutants {seen[0]} were caught"
-
-
-def _idle(names: bool, row: Row) -> str | None:
-    [facts] = row.relations
-    if bool(facts.idle) == names:
-        return None
-    return f"of its factors it is said: {'; '.join(facts.idle) or 'nothing'}"
 
 
 def _hunted(folder: Path) -> str | None:
@@ -144,7 +128,4 @@ CANARIES = (
           look=partial(_killed, 1, 2)),
     known("derived mutants", "an identity moved by 2 percent", lambda x: eq(x, x), "holds",
           loose=None, kind="identity", look=partial(_killed, 1, 1)),
-    known("idle factors", "a factor of no use", _idle_factor, "holds", look=partial(_idle, True)),
-    known("idle factors", "a factor that is needed", _used_factor, "holds",
-          look=partial(_idle, False)),
 )  # fmt: skip

@@ -28,7 +28,6 @@ from rankcheck.records.ratio import attained, measures
 from rankcheck.sharpen import keeping
 from rankcheck.sharpen.dial import frontier
 from rankcheck.sharpen.extremal import Extremal
-from rankcheck.sharpen.factors import needless
 from rankcheck.sharpen.gauge import NoRatioError
 from rankcheck.sharpen.glance import glance
 from rankcheck.sharpen.growth import growing
@@ -212,8 +211,6 @@ class _Run:
 
     def _relations(self, search: Search, before: dict[str, str]) -> tuple[Sharp, ...]:
         """What is known of each relation, in the order of the body."""
-        skipped = self._interrupted or search.refuted()
-        idle = None if skipped else needless(self._claim, search.groups.values(), 0)
         found = []
         for number, relation in enumerate(self._returned):
             name = relation_name(relation.label, number)
@@ -224,7 +221,6 @@ class _Run:
                 label=relation.label,
                 kind=relation.kind,
                 record=before.get(name),
-                idle=() if idle is None else idle.sentences(number),
                 measured=search.measured[name] / max(search.asserted[name], 1),
                 broken=name in search.broken,
             )

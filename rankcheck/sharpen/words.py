@@ -100,8 +100,6 @@ def _details(by: Sequence[str], relation: Data) -> Iterator[str]:
     yield "growing instances:" if grown else ""
     yield from (_instance(f"  {shown(one['ratio'], 6)} at", one) for one in grown[-GROWING:])
     yield unmeasured(relation)
-    for sentence in relation["idle"]:
-        yield f"{sentence}: it is superfluous, or these instances never exercise it"
     yield record(relation)
 
 

@@ -34,8 +34,6 @@ ALLOWED = {
     ("doors.py", "importlib.import_module"): "modules of rankcheck, named by its packages",
     ("experiments/known.py", "importlib.import_module"): "experiments, by a fixed list of names",
     ("canaries/batching.py", "exec"): "bodies of canaries, from conditions in that file",
-    ("verification/idle.py", "compile"): "the body of a claim that is loaded, with a part changed",
-    ("verification/idle.py", "exec"): "the same",
     (
         "report/page.py",
         "pydoc.locate",

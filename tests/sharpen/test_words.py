@@ -21,8 +21,6 @@ SAID = {
          "attained by: depth 2, slope 0, W_1 = [[1]], b_1 = [0], x = [1/2] (lhs 1/4, rhs 31/32)",
          "    W_1 is a multiple of an orthogonal matrix",
          "by depth of net:", "    1  0.24", "    2  0.2601300475",
-         "the factor exp(c_1) on the right nothing breaks: it is superfluous, or these instances "
-         "never exercise it",
          "the record before, 0.26, is beaten: 0.26013", "360 shapes, 123456 instances, seed 0",
          "  record: records/rank.jacobian-bounds-cost.json"],
     ),
