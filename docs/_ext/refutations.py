@@ -88,8 +88,6 @@ def counterexample(entry: Entry, up: str = "") -> tuple[list[str], list[str]]:
     parts = [_instance(known.description), known.label, known.entry_text.strip()]
     shown.append(f"Here {', '.join(filter(None, parts))}:\n")
     shown += _sides(known)
-    for part in known.also:
-        shown += ["The other way in which it could hold fails too:\n", *_sides(part)]
     shown.append("</div>\n")
     return shown, list(_steps(known))
 

@@ -115,14 +115,12 @@ class Counterexample(Readable, Sides):
         description: the instance, as the body receives it.
         family: the generator, with its options.
         bits: the precision of the balls.
-        also: of a disjunction, the other parts; each of them fails.
         steps: what leads from the instance to the two sides; not in certificates.
     """
 
     description: str
     family: str
     bits: int
-    also: tuple[Sides, ...] = ()
     steps: tuple[Step, ...] = ()
 
     @classmethod

@@ -69,26 +69,9 @@ class Relation:
     def __bool__(self) -> NoReturn:
         raise NoTruthValue(
             "a relation is asked whether it is true; it has no truth value, so return a tuple of "
-            "relations for `and`, any_of(...) for `or`, and where= takes the place of `if`"
+            "relations for `and`, leq(torch.minimum(a, b), 0) for `a <= 0 or b <= 0`, and where= "
+            "takes the place of `if`"
         )
-
-    @property
-    def parts(self) -> tuple[Relation, ...]:
-        """The relations of which one has to hold: this one, unless it is a disjunction."""
-        return (self,)
-
-    @property
-    def inconclusive(self) -> str:
-        """Why a proof that the relation fails does not refute the claim; empty if it does."""
-        return ""
-
-    @property
-    def nearest(self) -> torch.Tensor:
-        """By entry, which of the parts is nearest to holding in floats; of the shape of the sides.
-
-        The sides, `excess`, `size` and `tolerance` of a disjunction are those of that part.
-        """
-        return torch.zeros(tuple(self.lhs.shape), dtype=torch.long, device=self.lhs.device)
 
     @property
     def excess(self) -> Array:

@@ -43,7 +43,7 @@ def sides_of(claim: Stated, number: int = 0, label: str = "") -> tuple[str, str]
     Args:
         claim: or its entry; nothing is imported or run.
         number: which of the relations of the body it is, counted from 0.
-        label: its label. Of a disjunction a part is found by its label alone.
+        label: its label.
     """
     body = definition(claim)
     call = None if body is None else _call(body, number, label)

@@ -23,27 +23,21 @@ def relation_text(relation: Any) -> str:
     >>> leq(torch.tensor(0.5), 1)
     <lhs 0.5 ≤ rhs 1, holds>
     """
-    parts = relation.parts
+    lhs, rhs, sign = relation.lhs, relation.rhs, SIGNS[relation.kind].holds
     label = f"{relation.label}: " if relation.label else ""
-    if any(is_ball(side) for part in parts for side in (part.lhs, part.rhs)):
-        return f"<{label}{' or '.join(_in_balls(part) for part in parts)}>"
-    entries = relation.lhs.numel()
-    signs = " or ".join(SIGNS[part.kind].holds for part in parts)
+    if is_ball(lhs) or is_ball(rhs):
+        return f"<{label}{_in_balls(lhs, sign, rhs)}>"
+    entries = lhs.numel()
     if entries != 1:
-        return f"<{label}{signs} at {entries} entries, {_outcome(relation)}>"
-    sides = " or ".join(
-        f"lhs {float(part.lhs):.6g} {SIGNS[part.kind].holds} rhs {float(part.rhs):.6g}"
-        for part in parts
-    )
-    return f"<{label}{sides}, {_outcome(relation)}>"
+        return f"<{label}{sign} at {entries} entries, {_outcome(relation)}>"
+    return f"<{label}lhs {float(lhs):.6g} {sign} rhs {float(rhs):.6g}, {_outcome(relation)}>"
 
 
-def _in_balls(part: Any) -> str:
-    lhs, rhs = part.lhs, part.rhs
+def _in_balls(lhs: Any, sign: str, rhs: Any) -> str:
     shown = [f"{n} {side.describe(6)}" for n, side in (("lhs", lhs), ("rhs", rhs))]
     if max(map(len, shown)) > LONGEST:
         shown = [f"{n} of shape {tuple(side.shape)}" for n, side in (("lhs", lhs), ("rhs", rhs))]
-    return f"{shown[0]} {SIGNS[part.kind].holds} {shown[1]}"
+    return f"{shown[0]} {sign} {shown[1]}"
 
 
 def _outcome(relation: Any) -> str:

@@ -33,8 +33,7 @@ def explained(
         ValueError: if no violation is proved.
     """
     found = Counterexample.of(section(instance) if stated is None else stated)
-    also = tuple(_named(part, instance) for part in found.also)
-    found = replace(_named(found, instance), also=also, steps=_steps(instance))
+    found = replace(_named(found, instance), steps=_steps(instance))
     return Refutation.at(found, instance, certificate)
 
 

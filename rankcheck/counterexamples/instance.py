@@ -157,7 +157,7 @@ class Instance(Readable):
             for entry in entries:
                 there = entry.among(self.in_balls.relations)
                 if there is not None and bool(there.relation.asserted.reshape(-1)[entry.place]):
-                    lhs, rhs = there.alternative.sides()
+                    lhs, rhs = there.relation.sides()
                     sides[entry.number] = tuple(s.reshape(-1)[entry.place] for s in (lhs, rhs))
         return sides
 
@@ -273,22 +273,14 @@ class Instance(Readable):
 
 
 def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) -> Entry:
-    """The entry whose sides in floats are closest to those of the balls, among those asserted.
-
-    Of a disjunction, the part and its entry.
-    """
-    candidates = []
-    for part, alternative in enumerate(relation.parts):
-        apart = torch.maximum(
-            (alternative.lhs.double() - lhs.midpoints()).abs(),
-            (alternative.rhs.double() - rhs.midpoints()).abs(),
-        ).nan_to_num(nan=torch.inf)
-        if bool(relation.asserted.any()):
-            apart = torch.where(relation.asserted, apart, torch.inf)
-        place = int(apart.reshape(-1).argmin())
-        candidates.append((float(apart.reshape(-1)[place]), part, place))
-    _, part, place = min(candidates)
-    return Entry(relation, number, place, part)
+    """The entry whose sides in floats are closest to those of the balls, among those asserted."""
+    apart = torch.maximum(
+        (relation.lhs.double() - lhs.midpoints()).abs(),
+        (relation.rhs.double() - rhs.midpoints()).abs(),
+    ).nan_to_num(nan=torch.inf)
+    if bool(relation.asserted.any()):
+        apart = torch.where(relation.asserted, apart, torch.inf)
+    return Entry(relation, number, int(apart.reshape(-1).argmin()))
 
 
 def _difference(entry: Entry, lhs: BallArray, rhs: BallArray) -> str:
@@ -296,7 +288,7 @@ def _difference(entry: Entry, lhs: BallArray, rhs: BallArray) -> str:
     apart = max(
         abs(one - float(other.midpoints())) for one, other in ((entry.lhs, lhs), (entry.rhs, rhs))
     )
-    equal = "the sides are equal" if entry.alternative.kind == "eq" else "the relation holds"
+    equal = "the sides are equal" if entry.relation.kind == "eq" else "the relation holds"
     return f"floats differ by {apart:.2g}{{}}; in balls {equal}"
 
 

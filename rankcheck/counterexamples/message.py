@@ -52,11 +52,7 @@ def refuted_message(
     assert judgement.lhs is not None
     assert judgement.rhs is not None
     instance = describe_exact(smallest)
-    exactly = "; ".join(
-        f"lhs = {part.lhs.describe()}, rhs = {part.rhs.describe()}"
-        for part in (judgement, *judgement.also)
-        if part.lhs is not None and part.rhs is not None
-    )
+    exactly = f"lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
     if tolerance := _tolerance(smallest):
         exactly += f"; tolerance in floats {tolerance:.2g}"
     lines = [
@@ -81,10 +77,9 @@ def undecided_message(violation: Instance) -> str:
     entry = furthest(violation.relations)
     relation = entry.relation
     label = f"{relation.label}: " if relation.label else ""
-    figures = ", and ".join(_in_floats(part, entry.place) for part in relation.parts)
     lines = [
-        f"{claim.id} is undecided: {label}{figures}{entry.at}",
-        *_named(claim, entry.number, *(part.label for part in relation.parts)),
+        f"{claim.id} is undecided: {label}{_in_floats(relation, entry.place)}{entry.at}",
+        *_named(claim, entry.number, relation.label),
         *(
             []
             if entry.violated
@@ -155,37 +150,24 @@ def obstacle(instance: Instance) -> str | None:
 
 
 def sides(judgement: Judgement) -> str:
-    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded so that the sides differ; the entry.
-
-    All parts of a disjunction stand there, joined by "and".
-    """
-    texts = [_sides(part) for part in (judgement, *judgement.also)]
-    return ", and ".join(texts) + at_entry(judgement.entry, judgement.entries)
-
-
-def _sides(judgement: Judgement) -> str:
+    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, so that the sides differ; the entry."""
     assert judgement.lhs is not None
     assert judgement.rhs is not None
     lhs, rhs = approximately_both(middle(judgement.lhs), middle(judgement.rhs))
     label = f"{judgement.label}: " if judgement.label else ""
     text = f"{label}lhs {lhs} {SIGNS[judgement.kind].fails} rhs {rhs}"
-    return text + (f" by {approximately(judgement.excess)}" if judgement.excess else "")
+    text += f" by {approximately(judgement.excess)}" if judgement.excess else ""
+    return text + at_entry(judgement.entry, judgement.entries)
 
 
 def side_lines(claim: Claim, judgement: Judgement) -> list[str]:
     """What lhs and rhs of a proved violation are in the body, a line for each that says it."""
-    labels = (part.label for part in (judgement, *judgement.also))
-    return _named(claim, judgement.relation, *labels)
+    return _named(claim, judgement.relation, judgement.label)
 
 
-def _named(claim: Claim, number: int, *labels: str) -> list[str]:
-    lines = []
-    for label in labels:
-        of = f"{label}: " if label and len(labels) > 1 else ""
-        for name, side in zip(("lhs", "rhs"), sides_of(claim, number, label), strict=True):
-            if side:
-                lines.append(f"  {of}{name} is {side}")
-    return lines
+def _named(claim: Claim, number: int, label: str) -> list[str]:
+    sides = zip(("lhs", "rhs"), sides_of(claim, number, label), strict=True)
+    return [f"  {name} is {side}" for name, side in sides if side]
 
 
 def _in_floats(relation: Relation, entry: int) -> str:

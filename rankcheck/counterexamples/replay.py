@@ -161,12 +161,6 @@ def _agree(name: str, stated: Any, now: Any) -> bool:
         return overlap(stated, now)
     if name == "excess":
         return nearly(stated, now)
-    if name == "also":
-        return len(stated or ()) == len(now or ()) and all(
-            one[key] == two[key] or _agree(key, one[key], two[key])
-            for one, two in zip(stated, now, strict=True)
-            for key in two
-        )
     return name in ("description", "bits")
 
 

@@ -11,7 +11,6 @@ from typing import Any, TextIO
 from rankcheck.catalogue import certificates
 from rankcheck.catalogue.certificates import CertificateError, Section
 from rankcheck.catalogue.entry import Entry
-from rankcheck.claims.counterexample import Sides
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.sides import sides_of
 from rankcheck.files import LEFT, shown_path
@@ -107,13 +106,9 @@ def found(path: Path, data: Mapping[str, Any], entry: Entry | None) -> list[str]
         entry: its claim, where that is known.
     """
     smallest = build(Section, data["smallest"])
-    parts: list[Sides] = [smallest, *smallest.also]
-    lines = ["counterexample: " + ", and ".join(part.sentence for part in parts)]
-    for part in parts:
-        of = f"{part.label}: " if part.label and len(parts) > 1 else ""
-        sides = () if entry is None else sides_of(entry, smallest.relation, part.label)
-        named = zip(("lhs", "rhs"), sides, strict=False)
-        lines += [f"    {of}{name} is {side}" for name, side in named if side]
+    lines = [f"counterexample: {smallest.sentence}"]
+    sides = () if entry is None else sides_of(entry, smallest.relation, smallest.label)
+    lines += [f"    {n} is {side}" for n, side in zip(("lhs", "rhs"), sides, strict=False) if side]
     text = smallest.description
     cut = f" … ({len(text)} characters)" if len(text) > _INSTANCE else ""
     lines.append(f"    {text[:_INSTANCE]}{cut}")

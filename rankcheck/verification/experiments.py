@@ -132,8 +132,7 @@ def _sides(relation: Relation) -> str:
     where = relation.asserted.reshape(-1)
     excess = relation.excess.reshape(-1).double().masked_fill(~where, -float("inf"))
     at = int(excess.argmax())
-    part = relation.parts[int(relation.nearest.reshape(-1)[at])]
-    lhs, rhs = (float(side.reshape(-1)[at]) for side in (part.lhs, part.rhs))
+    lhs, rhs = (float(side.reshape(-1)[at]) for side in (relation.lhs, relation.rhs))
     fails = bool(relation.violated().reshape(-1)[at])
-    sign = SIGNS[part.kind].fails if fails else SIGNS[part.kind].holds
+    sign = SIGNS[relation.kind].fails if fails else SIGNS[relation.kind].holds
     return f"{lhs:.6g} {sign} {rhs:.6g}"

@@ -86,7 +86,7 @@ class RelationFacts:
 
     Attributes:
         label: which of several relations this is.
-        kind: `leq`, `lt`, `eq` or `any_of`.
+        kind: `leq`, `lt` or `eq`.
         asserted: the share of the instances of the sweep and the draws, those that break a
             hypothesis included, on which it was asserted.
         ratio: the largest lhs / rhs of a bound outside the tight family; None without one.

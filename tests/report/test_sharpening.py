@@ -75,7 +75,7 @@ def test_which_pictures_a_page_has():
     assert pictures["refuted"] == 2  # one for each relation
     assert pictures["identity"] == 1  # only of the one that fails
     assert pictures["frontier"] == pictures["jagged"] == 1
-    assert pictures["nothing"] == pictures["disjunction"] == 0
+    assert pictures["nothing"] == 0
     assert sharpening_page(sharpened(relation("0.5"))).count("<figure>") == 0
 
 

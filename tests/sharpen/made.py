@@ -179,11 +179,6 @@ def vanishing() -> dict:
     return sharpened(wholly, partly, certificate=".rankcheck/rank.jacobian-bounds-cost.json")
 
 
-def disjunction() -> dict:
-    """A relation without ratio."""
-    return sharpened(relation(kind="any_of", why="any_of has no ratio: it has no two sides"))
-
-
 def identity() -> dict:
     """An identity that holds, and one that does not."""
     deviates = relation("0", "0.25", kind="eq", name="trace", label="trace")
@@ -250,7 +245,7 @@ STATES: Mapping[str, Callable[[], dict]] = {
     made.__name__: made
     for made in (
         loose, sharp, nearly, refuted, unbounded, growth, negative, nothing, vanishing,
-        disjunction, identity, shapes, interrupted, frontier, all_false, all_survived, jagged,
+        identity, shapes, interrupted, frontier, all_false, all_survived, jagged,
         neighbours,
     )
 }  # fmt: skip

@@ -63,7 +63,6 @@ SAID = {
         [", partly: false as written: it fails where its right side is not positive; elsewhere "
          "lhs/rhs reaches 0.5"],
     ),
-    "disjunction": (": no ratio is certified: any_of has no ratio: it has no two sides", []),
     "identity": (
         ", sum: the two sides agree: on all that was tried, no difference is proved",
         [", trace: false as written: the sides differ by 0.25 of the larger one"],
