@@ -67,7 +67,7 @@ class Judgement(Readable):
         relative_excess: the same relative to the larger side.
         inexact: whether the reason names floats of the body that were computed.
         differs: of an instance that is satisfied, how its sides in floats differ, if rounding does
-            not explain that; with braces for `Instance.parting`.
+            not explain that.
         instance: the instance in exact numbers, as it was judged; None if it was not built.
         relations: what the body returned for it on balls; None if it did not.
     """

@@ -147,13 +147,14 @@ class Entry:
         )
 
     def describe(self) -> str:
-        """Both sides, and by how much the relation fails."""
-        one = self.relation
+        """Both sides in floats, and by how much the relation fails, if it does."""
+        one, apart = self.relation, abs(self.lhs - self.rhs)
         label = f"{one.label}: " if one.label else ""
-        times = f"{self.multiple:.3g} times the tolerance" if self.tolerance > 0 else "tolerance 0"
+        fails = self.violated and math.isfinite(apart)
+        sign, by = (SIGNS[one.kind].fails, f" by {apart:.6g}") if fails else ("and", "")
         return (
-            f"{label}lhs {self.lhs:.17g} {SIGNS[one.kind].fails} rhs {self.rhs:.17g} by "
-            f"{self.excess:.6g}{self.at}, {times}"
+            f"{label}lhs {self.lhs:.17g} {sign} rhs {self.rhs:.17g}{by} in floats "
+            f"(tolerance {self.tolerance:.3g}){self.at}"
         )
 
     def _at(self, values: torch.Tensor) -> float:

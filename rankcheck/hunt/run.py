@@ -181,7 +181,7 @@ class _Run:
             self._scope = replace(self._scope, text=f"the budget ended within {self._among}")
         self._stages["scope"] = round(time.perf_counter() - begin, 4)
         if tally.raised:
-            self._raised = tally.raised[0].sentence(self._claim)
+            self._raised = tally.raised[0].told(self._claim)
         if self._smallest is not None and self._smallest.proved:
             self._measured("scope", -float(self._smallest.in_balls.relative_excess))
 
@@ -200,9 +200,9 @@ class _Run:
         elif left and not self._proved():
             self._run(executor, shards, left, outcomes, taken)
         self.rounds += 1
-        short = self._raised.startswith(f"{self._claim.id} {RAN_OUT}")
+        short = RAN_OUT in self._raised.partition("\n")[0]
         if self._raised and not self._counts.evaluated and not short:
-            raise BodyError(self._raised.replace("\n  ", "; one is "))
+            raise BodyError(f"{self._claim.id}: {self._raised}")
 
     def _run(
         self,

@@ -9,7 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from rankcheck.catalogue.entry import at_prompt
-from rankcheck.counterexamples.describe import approximately, readable
+from rankcheck.claims.labels import readable
+from rankcheck.counterexamples.describe import approximately
 from rankcheck.files import shown_path
 from rankcheck.sharpen.sentences import (
     Data,

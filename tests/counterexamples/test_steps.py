@@ -10,7 +10,7 @@ from rankcheck.balls import BallArray
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.counterexamples import Instance
-from rankcheck.counterexamples.explain import explained
+from rankcheck.counterexamples.refutation import explained
 from rankcheck.counterexamples.replay import replay, stored_path
 from rankcheck.counterexamples.values import text
 from rankcheck.instances.choices import read_choices

@@ -105,14 +105,14 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
 def test_a_counterexample_shows_its_network_its_sides_and_the_names_in_the_body(ledger):
     """Code and values stand beside one another, and the entry is told; text is escaped."""
     found = Counterexample(
-        "",
-        "leq",
-        "2",
-        "1",
-        "1",
-        ("2 * size", "derivative"),
-        (1,),
-        3,
+        label="",
+        kind="leq",
+        lhs="2",
+        rhs="1",
+        excess="1",
+        texts=("2 * size", "derivative"),
+        entry=(1,),
+        entries=3,
         description="depth 1, slope 0, W_1 = [[3/2]], b_1 = [0], x = [2]",
         family="f()",
         bits=128,
@@ -132,8 +132,10 @@ def test_a_counterexample_shows_its_network_its_sides_and_the_names_in_the_body(
 
 
 def test_the_counterexample_of_an_equation_in_exact_numbers(ledger):
-    sides = ("the sum", "eq", "1/2", "1/3", "1/6")
-    found = Counterexample(*sides, description="L = 1", family="f()", bits=128)
+    found = Counterexample(
+        label="the sum", kind="eq", lhs="1/2", rhs="1/3", excess="1/6", description="L = 1",
+        family="f()", bits=128,
+    )  # fmt: skip
     row = replace(REFUTED, counterexample=found, corrected_by=None)
     said = words(Page(ledger_page(ledger(row))).text)
     unequal = "the sum: 1/2 should be equal to the following, and is not: 1/3 Both are exact"

@@ -70,10 +70,9 @@ def test_a_counterexample_is_the_arguments_of_the_body(row, claim):
     assert bool(found.relation.violated())
     exact = found.exact
     assert str(balls(exact["net"](exact["x"])).sum(-1).describe()) == found.lhs
-    head, net, x, claimed, file = few(found)
+    head, instance, _, claimed, file = few(found)
     assert head.startswith("counterexample to t.made-up: lhs ")
-    assert net.startswith("  net: depth 1, slope 0, W_1 = [[")
-    assert x.startswith("  x = [")
+    assert instance == f"  {found.description}"
     assert claimed.startswith("  claimed: A statement of the tests")
     assert file == f"  certificate: {row.certificate}"
     with pytest.raises(AttributeError, match="no 'y'; its arguments are net, x"):
@@ -89,9 +88,7 @@ def test_what_leaves_the_process_is_its_text(row):
     assert again == row
     assert again.counterexample == row.counterexample
     assert hash(again.counterexample) == hash(row.counterexample)
-    assert few(again.counterexample)[0] == (
-        f"counterexample: lhs {row.counterexample.lhs} > rhs {row.counterexample.rhs}"
-    )
+    assert row.counterexample.sentence in few(again.counterexample)[0]
     assert set(row.to_json()["counterexample"]) == set(Counterexample.__dataclass_fields__)
 
 
@@ -107,7 +104,7 @@ def test_an_instance_and_its_judgement(row):
     [line] = few(instance)
     assert line.startswith("<instance of t.made-up: depth 1, slope 0, W_1 = ")
     [line] = few(instance.in_balls)
-    assert line.startswith("<refuted (128-bit balls): lhs ")
+    assert line.startswith("<refuted (128-bit balls): ")
 
 
 def test_a_hunt_that_has_not_begun(claim):
