@@ -202,7 +202,8 @@ class _Run:
         self.rounds += 1
         short = RAN_OUT in self._raised.partition("\n")[0]
         if self._raised and not self._counts.evaluated and not short:
-            raise BodyError(f"{self._claim.id}: {self._raised}")
+            raised = self._raised.replace("\n  ", "; ")
+            raise BodyError(f"{self._claim.id}: {raised}")
 
     def _run(
         self,
