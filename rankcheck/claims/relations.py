@@ -18,7 +18,6 @@ import torch
 from rankcheck.balls import BallArray, balls, is_ball
 from rankcheck.claims import tolerances
 from rankcheck.claims.signs import SIGNS, RelationKind
-from rankcheck.claims.wording import relation_text
 from rankcheck.instances.source import truth
 from rankcheck.linalg import Array, Number
 
@@ -64,7 +63,20 @@ class Relation:
     note: str = ""
 
     def __repr__(self) -> str:
-        return relation_text(self)
+        """Both sides, and whether they satisfy it; of many entries, how many do not."""
+        label, sign = f"{self.label}: " if self.label else "", SIGNS[self.kind].holds
+        entries, in_balls = self.lhs.numel(), is_ball(self.lhs) or is_ball(self.rhs)
+        if entries != 1:
+            sides = f"{sign} at {entries} entries"
+        elif in_balls:
+            left, right = (side.describe(6) for side in self.sides())
+            sides = f"lhs {left} {sign} rhs {right}"
+        else:
+            sides = f"lhs {float(self.lhs):.6g} {sign} rhs {float(self.rhs):.6g}"
+        if in_balls:
+            return f"<{label}{sides}>"
+        asserted, failing = int(self.asserted.sum()), int(self.violated().sum())
+        return f"<{label}{sides}, fails at {failing} of {asserted} that are asserted>"
 
     def __bool__(self) -> NoReturn:
         raise NoTruthValue(

@@ -157,15 +157,12 @@ def test_networks():
 
 def test_relations():
     one, three = torch.tensor(1.0).double(), torch.tensor([1.0, 2.0, 3.0]).double()
-    assert repr(leq(one, 2, label="a")) == "<a: lhs 1 ≤ rhs 2, holds>"
-    assert repr(eq(one, 3)).startswith("<lhs 1 = rhs 3, fails by 2 (tolerance ")
-    assert repr(leq(three, 1.5)) == "<≤ at 3 entries, fails at 2 of them by up to 1.5>"
-    assert repr(leq(three, 9, where=three > 2)) == "<≤ at 3 entries, holds (1 of them asserted)>"
-    assert repr(leq(one, 2, where=one > 2)) == "<lhs 1 ≤ rhs 2, not asserted>"
+    assert repr(leq(one, 2, label="a")) == "<a: lhs 1 ≤ rhs 2, fails at 0 of 1 that are asserted>"
+    assert repr(eq(one, 3)) == "<lhs 1 = rhs 3, fails at 1 of 1 that are asserted>"
+    assert repr(leq(three, 1.5)) == "<≤ at 3 entries, fails at 2 of 3 that are asserted>"
+    assert repr(leq(three, 1, where=three > 2)).endswith(", fails at 1 of 1 that are asserted>")
     assert repr(leq(balls(one), 2)) == "<lhs 1 ≤ rhs 2>"
-    assert repr(leq(balls(torch.ones(99).double()), 2)) == (
-        "<lhs of shape (99,) ≤ rhs of shape (99,)>"
-    )
+    assert repr(leq(balls(torch.ones(99).double()), 2)) == "<≤ at 99 entries>"
 
 
 def test_an_object_that_cannot_be_shown(claim):
