@@ -29,9 +29,9 @@ from rankcheck.hunt.result import Fall, Hunt, Progress
 from rankcheck.hunt.settings import Settings, check_claim
 from rankcheck.hunt.shard import Finding, Outcome, Shard
 from rankcheck.parallel import Deadline, Executor, Unfinished, single_thread
+from rankcheck.parallel.traces import RAN_OUT
 from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.evaluation import RAN_OUT
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.scope import (

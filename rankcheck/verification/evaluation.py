@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,18 +26,16 @@ from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.describe import describe_instance
 from rankcheck.counterexamples.judge import exact_instance
 from rankcheck.errors import InputError, short_of_memory
-from rankcheck.files import shown_path
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, Source
-from rankcheck.parallel.traces import innermost, named
+from rankcheck.parallel.traces import raised
 from rankcheck.verification.branches import Watch, Watched, watching
 from rankcheck.verification.counts import Counts
 
 __all__ = [
     "CULPRITS",
-    "RAN_OUT",
     "Evaluation",
     "Part",
     "Raised",
@@ -48,8 +45,6 @@ __all__ = [
 
 #: Halving ends once this many instances of a batch have raised: the claim has failed anyway.
 CULPRITS = 64
-#: What a claim did for which memory was short.
-RAN_OUT = "ran out of memory"
 #: Errors that say nothing about an instance: they are not caught.
 PASSED = (ClaimError, InputError, ReplayError, HypothesisException)
 
@@ -114,21 +109,14 @@ class Raised:
 
     def told(self, claim: Claim) -> str:
         """What was raised, in which line, the instance, and what to do."""
-        frame = innermost(self.error, [claim.file], elsewhere=True)
         rule = (
             "smaller ranges in the generator, or more memory, would decide it"
             if self.short
             else f"the {self.by} accepts every instance inside the hypotheses; source.require in "
             "the generator, before the operation that raises, leaves an instance out"
         )
-        lines = [
-            f"its {self.by} {RAN_OUT} ({named(self.error)})"
-            if self.short
-            else f"its {self.by} raised {named(self.error)}"
-        ]
-        if frame is not None:
-            lines.append(f"at {shown_path(Path(frame.filename))}:{frame.lineno}: {frame.line}")
-        return "\n  ".join([*lines, *self.instance(claim), rule])
+        what = raised(self.error, claim.file, self.by)
+        return "\n  ".join([what, *self.instance(claim), rule])
 
     @property
     def short(self) -> bool:
