@@ -105,7 +105,7 @@ class Counterexample(Readable):
             how: what is known of it, as `certified`.
         """
         sides = zip(("lhs", "rhs"), self.texts, strict=False)
-        names = ", ".join(f"{step.name} = {step.value}" for step in self.steps)
+        names = "; ".join(f"{one.name} = {one.value}" for one in self.steps if one.name != "_")
         return [
             f"{head}: {self.sentence} ({how}, {self.bits}-bit balls)",
             *(f"  {name} is {text}" for name, text in sides if text),

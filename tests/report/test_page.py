@@ -124,7 +124,7 @@ def test_a_counterexample_shows_its_network_its_sides_and_the_names_in_the_body(
     said = words(Page(text).text)
     assert '<svg class="network"' in text
     assert " ".join("\n".join(found.lines("counterexample", "proved")).split()) in said
-    assert "J = [[3/2]], size = ≈ 1.41421" in said
+    assert "J = [[3/2]]; size = ≈ 1.41421" in said
 
 
 def test_a_page_names_no_folder_of_the_machine_that_wrote_it(ledger):
