@@ -49,7 +49,7 @@ XHTML, MATHML = "http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/Mat
 STYLE = """
 body { margin: 0; padding: 0; max-width: none; background: none; }
 .claim { margin: 1px; content-visibility: visible; }
-.self, .commands, .readings, .steps, .object, h4:has(+ .readings) { display: none; }
+.self, .commands, .readings, .object, h4:has(+ .readings) { display: none; }
 """
 
 

@@ -8,7 +8,7 @@ mathematics in `rankcheck.networks.network`, `rankcheck.linalg` and their neighb
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankcheck import notebook
 from rankcheck._version import __version__
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
         statistical,
         step,
     )
-    from rankcheck.claims.disjunctions import any_of
     from rankcheck.claims.erratum import Erratum
-    from rankcheck.claims.existence import there_is
     from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, eq, leq, lt
     from rankcheck.errors import ClaimFalse
@@ -48,7 +46,6 @@ __all__ = [
     "Reference",
     "Relation",
     "__version__",
-    "any_of",
     "bound",
     "cited",
     "conjecture",
@@ -64,7 +61,6 @@ __all__ = [
     "sharpen",
     "statistical",
     "step",
-    "there_is",
     "verify_claim",
 ]
 
@@ -83,7 +79,7 @@ def _text(shown: object, *, whole: bool = False) -> str:
 
 notebook.register(_html, _text)
 
-__getattr__ = door(
+_load = door(
     __name__,
     {
         "rankcheck.claims.claim": ("Claim", "ClaimError", "Need"),
@@ -98,9 +94,7 @@ __getattr__ = door(
             "statistical",
             "step",
         ),
-        "rankcheck.claims.disjunctions": ("any_of",),
         "rankcheck.claims.erratum": ("Erratum",),
-        "rankcheck.claims.existence": ("there_is",),
         "rankcheck.claims.reference": ("Reference", "paper"),
         "rankcheck.claims.relations": ("Relation", "eq", "leq", "lt"),
         "rankcheck.errors": ("ClaimFalse",),
@@ -111,6 +105,15 @@ __getattr__ = door(
         "rankcheck.terminal.asking": ("asked",),  # what the methods of a claim do
     },
 )
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("any_of", "there_is"):
+        raise ImportError(
+            f"rankcheck has no {name}: `a <= 0 or b <= 0` is leq(torch.minimum(a, b), 0), and of a "
+            "stack of witnesses it is leq(amounts.amin(-1), 0)"
+        )
+    return _load(name)
 
 
 def __dir__() -> list[str]:

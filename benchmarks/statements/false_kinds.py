@@ -1,7 +1,7 @@
 """Twelve false statements that are hard in kind: a plausible lemma each, and what breaks it.
 
 Counts that are equal almost everywhere, one shape in hundreds, linear regions, permutations,
-integers, strict inequalities, disjunctions, and bounds that are reached along a ridge. Below each
+integers, strict inequalities, and bounds that are reached along a ridge. Below each
 stands an instance that refutes it, and the keyword with which it is true.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from flint import fmpz_mat
 
-from rankcheck import any_of, conjecture, eq, leq, lt
+from rankcheck import conjecture, eq, leq, lt
 from rankcheck.instances import doubly_stochastic_matrices, positive_definite_matrices
 from rankcheck.linalg import frobenius_squared, symmetric_sqrt
 from rankcheck.regions import region_arrays
@@ -247,7 +247,8 @@ def test_halfway_between_networks(P, Q, x, y, *, of_outputs=False):
     if of_outputs:
         return leq(loss((outputs(P) + outputs(Q)) / 2), most)
     orders = map(list, permutations(range(P.shape[-1])))
-    return any_of(*(leq(loss(outputs((P + Q[..., order]) / 2)), most) for order in orders))
+    losses = [loss(outputs((P + Q[..., order]) / 2)) for order in orders]
+    return leq(torch.stack(losses, -1).amin(-1), most)
 
 
 COUNTEREXAMPLES["false.halfway-between-networks"] = Counterexample(
@@ -270,7 +271,7 @@ def test_diagonal_of_a_doubly_stochastic(A, *, share=1):
     rows, parts = torch.arange(n), (n + 1) ** 2 // 4
     diagonals = [A[..., rows, torch.tensor(order)] for order in permutations(range(n))]
     short = [torch.maximum(size - d.sum(-1), share - parts * d.amin(-1)) for d in diagonals]
-    return any_of(*(leq(amount, 0, scale=size) for amount in short))
+    return leq(torch.stack(short, -1).amin(-1), 0, scale=size)
 
 
 COUNTEREXAMPLES["false.diagonal-of-a-doubly-stochastic"] = Counterexample(

@@ -13,11 +13,11 @@ from written import one_line
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load
-from rankcheck.claims.counterexample import Counterexample, Sides
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples.certificate import stored_path
-from rankcheck.counterexamples.explain import explained
+from rankcheck.counterexamples.refutation import explained
 from rankcheck.counterexamples.replay import replay
 from rankcheck.report.instances import equation, number, shortened, split, value_latex
 from rankcheck.report.networks import drawing
@@ -47,7 +47,7 @@ def found(entry: Entry) -> Counterexample | None:
         again = replay(stored_path(claim), claim=claim)
         if again.instance is None or not again.refuted:
             raise ValueError(f"the certificate of {entry.id} does not refute it")
-        _KNOWN[entry.id] = explained(again.instance, again.smallest)
+        _KNOWN[entry.id] = explained(again.instance)
     return _KNOWN[entry.id]
 
 
@@ -88,8 +88,6 @@ def counterexample(entry: Entry, up: str = "") -> tuple[list[str], list[str]]:
     parts = [_instance(known.description), known.label, known.entry_text.strip()]
     shown.append(f"Here {', '.join(filter(None, parts))}:\n")
     shown += _sides(known)
-    for part in known.also:
-        shown += ["The other way in which it could hold fails too:\n", *_sides(part)]
     shown.append("</div>\n")
     return shown, list(_steps(known))
 
@@ -105,13 +103,13 @@ def _instance(description: str) -> str:
     return ", ".join(parts)
 
 
-def _sides(known: Sides) -> Iterator[str]:
+def _sides(known: Counterexample) -> Iterator[str]:
     sentence = f"should be {_IS[known.kind]} the following, and is not:"
     yield f'{_named(known, 0)}<br><span class="sign">{sentence}</span><br>'
     yield f"{_named(known, 1)}\n"
 
 
-def _named(known: Sides, place: int) -> str:
+def _named(known: Counterexample, place: int) -> str:
     value = number(known.rhs if place else known.lhs)
     if not known.texts or not known.texts[place]:
         return f"**{value}**"

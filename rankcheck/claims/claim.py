@@ -182,8 +182,7 @@ class Claim(Methods, InNotebooks, Declaration):
             raise ClaimError(
                 self,
                 f"at {self._place}, the body returned {_returned(returned)}; "
-                "a body returns leq(...), lt(...), eq(...), any_of(...), there_is(...) or a tuple "
-                "of them",
+                "a body returns leq(...), lt(...), eq(...) or a tuple of them",
             )
         return relations
 

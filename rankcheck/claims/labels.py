@@ -1,8 +1,11 @@
-"""What the relations of a claim, and the entries of their sides, are called."""
+"""What the relations of a claim, and the entries of their sides, are called; long texts are cut."""
 
 from collections.abc import Sequence
 
-__all__ = ["at_entry", "relation_name"]
+__all__ = ["READABLE", "at_entry", "readable", "relation_name"]
+
+#: Texts of instances are cut off after so many characters; the certificate has them whole.
+READABLE = 2000
 
 
 def relation_name(label: str, number: int) -> str:
@@ -18,3 +21,8 @@ def at_entry(index: Sequence[int], entries: int) -> str:
     """
     place = index[0] if len(index) == 1 else tuple(index)
     return f" at entry {place} of {entries}, counted from 0" if entries > 1 else ""
+
+
+def readable(text: str, most: int = READABLE) -> str:
+    """A text that is cut off where it is long."""
+    return text if len(text) <= most else f"{text[:most]} … ({len(text)} characters)"

@@ -18,7 +18,6 @@ import torch
 from rankcheck.balls import BallArray, balls, is_ball
 from rankcheck.claims import tolerances
 from rankcheck.claims.signs import SIGNS, RelationKind
-from rankcheck.claims.wording import relation_text
 from rankcheck.instances.source import truth
 from rankcheck.linalg import Array, Number
 
@@ -61,31 +60,27 @@ class Relation:
     integers: tuple[int | None, int | None] = (None, None)
 
     def __repr__(self) -> str:
-        return relation_text(self)
+        """Both sides, and whether they satisfy it; of many entries, how many do not."""
+        label, sign = f"{self.label}: " if self.label else "", SIGNS[self.kind].holds
+        entries, in_balls = self.lhs.numel(), is_ball(self.lhs) or is_ball(self.rhs)
+        if entries != 1:
+            sides = f"{sign} at {entries} entries"
+        elif in_balls:
+            left, right = (side.describe(6) for side in self.sides())
+            sides = f"lhs {left} {sign} rhs {right}"
+        else:
+            sides = f"lhs {float(self.lhs):.6g} {sign} rhs {float(self.rhs):.6g}"
+        if in_balls:
+            return f"<{label}{sides}>"
+        asserted, failing = int(self.asserted.sum()), int(self.violated().sum())
+        return f"<{label}{sides}, fails at {failing} of {asserted} that are asserted>"
 
     def __bool__(self) -> NoReturn:
         raise NoTruthValue(
             "a relation is asked whether it is true; it has no truth value, so return a tuple of "
-            "relations for `and`, any_of(...) for `or`, and where= takes the place of `if`"
+            "relations for `and`, leq(torch.minimum(a, b), 0) for `a <= 0 or b <= 0`, and where= "
+            "takes the place of `if`"
         )
-
-    @property
-    def parts(self) -> tuple[Relation, ...]:
-        """The relations of which one has to hold: this one, unless it is a disjunction."""
-        return (self,)
-
-    @property
-    def inconclusive(self) -> str:
-        """Why a proof that the relation fails does not refute the claim; empty if it does."""
-        return ""
-
-    @property
-    def nearest(self) -> torch.Tensor:
-        """By entry, which of the parts is nearest to holding in floats; of the shape of the sides.
-
-        The sides, `excess`, `size` and `tolerance` of a disjunction are those of that part.
-        """
-        return torch.zeros(tuple(self.lhs.shape), dtype=torch.long, device=self.lhs.device)
 
     @property
     def excess(self) -> Array:

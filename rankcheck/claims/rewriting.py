@@ -5,47 +5,26 @@ from __future__ import annotations
 import ast
 import linecache
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from types import FunctionType
 
-__all__ = ["assigned_once", "assignments", "changed", "definition_of", "definitions", "names_in"]
+__all__ = ["assigned_once", "assignments", "changed", "definitions", "names_in"]
 
 
 @cache
-def definitions(file: str) -> tuple[tuple[str, ast.FunctionDef], ...]:
-    """The functions of a file, or of a notebook's cell, with their qualified names.
+def definitions(file: str) -> tuple[ast.FunctionDef, ...]:
+    """The functions of a file, or of a notebook's cell, that stand in none.
 
     None if it is no file of Python, as at a prompt, or on a page whose blocks are run.
     """
     with suppress(OSError, SyntaxError, ValueError):
         path = Path(file)
         cell = "" if path.is_file() else "".join(linecache.getlines(file))
-        return tuple(_definitions(ast.parse(cell or path.read_text(encoding="utf-8")), ""))
+        tree = ast.parse(cell or path.read_text(encoding="utf-8"))
+        return tuple(node for node in tree.body if isinstance(node, ast.FunctionDef))
     return ()
-
-
-def _definitions(node: ast.AST, names: str) -> Iterator[tuple[str, ast.FunctionDef]]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.ClassDef):
-            name = names + child.name
-            if isinstance(child, ast.FunctionDef):
-                yield name, child
-            else:
-                yield from _definitions(child, f"{name}.")
-
-
-def definition_of(function: FunctionType) -> ast.FunctionDef | None:
-    """The definition of a function in its file; None if it is not in one, or inside a function."""
-    code = function.__code__
-    for name, node in definitions(code.co_filename):
-        first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
-        if name == function.__qualname__ and first <= code.co_firstlineno <= node.lineno:
-            return node
-    return None
 
 
 def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:

@@ -12,7 +12,6 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -43,7 +42,7 @@ def sides_of(claim: Stated, number: int = 0, label: str = "") -> tuple[str, str]
     Args:
         claim: or its entry; nothing is imported or run.
         number: which of the relations of the body it is, counted from 0.
-        label: its label. Of a disjunction a part is found by its label alone.
+        label: its label.
     """
     body = definition(claim)
     call = None if body is None else _call(body, number, label)
@@ -55,7 +54,7 @@ def sides_of(claim: Stated, number: int = 0, label: str = "") -> tuple[str, str]
 
 def definition(claim: Stated) -> ast.FunctionDef | None:
     """The definition of the body, from its file, or as Python has it of a prompt or a notebook."""
-    for _, node in definitions(str(claim.file)):
+    for node in definitions(str(claim.file)):
         if min([node.lineno, *(item.lineno for item in node.decorator_list)]) == claim.line:
             return node
     body = getattr(claim, "body", None)
@@ -81,23 +80,16 @@ def _returned(body: ast.FunctionDef) -> list[ast.expr] | None:
 
 
 def _call(body: ast.FunctionDef, number: int, label: str) -> ast.Call | None:
-    """The call that makes a relation: the one at its place, of a disjunction that with its label.
+    """The call that makes a relation: the one at its place.
 
     Where it is not known what the body returns, it is the only one in it with that label.
     """
-    nodes, known = [*_inside(body)], assigned_once(body)
     if (returned := _returned(body)) is not None:
         found = returned[number] if number < len(returned) else None
-        if isinstance(found, ast.Call) and _name(found) == "there_is" and found.args:
-            found = _resolved(found.args[0], known)
-        if not isinstance(found, ast.Call):
+        if not isinstance(found, ast.Call) or _name(found) not in RELATIONS:
             return None
-        if _name(found) in RELATIONS:
-            return found if not label or _label(found) in ("", label) else None
-        parts = [_resolved(part, known) for part in found.args]
-        helped = any(isinstance(p, ast.Call) and _name(p) not in RELATIONS for p in parts)
-        nodes = [] if helped or _name(found) != "any_of" else list(chain(*map(ast.walk, parts)))
-    calls = [n for n in nodes if isinstance(n, ast.Call) and _name(n) in RELATIONS]
+        return found if not label or _label(found) in ("", label) else None
+    calls = [n for n in _inside(body) if isinstance(n, ast.Call) and _name(n) in RELATIONS]
     labelled = [call for call in calls if label and _label(call) == label]
     return labelled[0] if len(labelled) == 1 else None
 

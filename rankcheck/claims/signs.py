@@ -7,7 +7,7 @@ from typing import Literal
 
 __all__ = ["SIGNS", "RelationKind", "Sign"]
 
-RelationKind = Literal["leq", "lt", "eq", "any_of"]
+RelationKind = Literal["leq", "lt", "eq"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Sign:
         fails: between two sides that do not.
         latex: `holds` in a formula.
         bound: whether lhs / rhs measures how sharp the relation is. For an identity the difference
-            of the sides does; a disjunction has no such measure.
+            of the sides does.
         strict: whether two equal sides violate it.
     """
 
@@ -30,10 +30,9 @@ class Sign:
     strict: bool = False
 
 
-#: By the kind of a relation. What fails of a disjunction is each of its parts, under its own sign.
+#: By the kind of a relation.
 SIGNS: dict[str, Sign] = {
     "leq": Sign("≤", ">", r"\le", bound=True),
     "lt": Sign("<", ">=", "<", bound=True, strict=True),
     "eq": Sign("=", "!=", "="),
-    "any_of": Sign("or", "and", r"\lor"),
 }

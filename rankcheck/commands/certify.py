@@ -189,7 +189,7 @@ def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.given import NotRefutedError, recertify
     from rankcheck.counterexamples.instance import DisagreementError
-    from rankcheck.counterexamples.message import side_lines, sides
+    from rankcheck.counterexamples.refutation import explained
     from rankcheck.instances.choices import ChoicesError
 
     try:
@@ -198,9 +198,8 @@ def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
         return Exit.REFUTED, f"not certified: {claim.id}: {error}"
     except DisagreementError as error:
         return Exit.UNDECIDED, f"not certified: {error}"
-    judgement = again.violation.judgement
     origin = "" if again.origin == again.path else f", from {shown_path(again.origin)}"
     state = "written" if again.changed else "up to date"
-    head = f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)"
+    lines = explained(again.violation).lines(f"{claim.id} is false", "certified again")
     certificate = f"  certificate: {shown_path(again.path)} ({state}{origin})"
-    return Exit.EXPECTED, "\n".join([head, *side_lines(claim, judgement), certificate])
+    return Exit.EXPECTED, "\n".join([*lines, certificate])

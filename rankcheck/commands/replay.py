@@ -189,7 +189,7 @@ def _refuted(path: Path, entry: Entry) -> tuple[Exit, str]:
     """As expected if a certificate proves what it says, and the text about it."""
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.instance import DisagreementError
-    from rankcheck.counterexamples.message import side_lines, sides
+    from rankcheck.counterexamples.refutation import explained
     from rankcheck.counterexamples.replay import replay
 
     [claim] = load([entry])
@@ -206,8 +206,9 @@ def _refuted(path: Path, entry: Entry) -> tuple[Exit, str]:
             f"written, and the instance does not refute the new text: {judgement.finding} "
             f"{judgement.reason}"
         ).rstrip()
-    head = f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)"
-    text = "\n".join([head, *side_lines(claim, judgement), f"  {replayed.description}"])
+    assert replayed.instance is not None
+    found = explained(replayed.instance, replayed.path)
+    text = "\n".join(found.lines(f"{claim.id} is false", "proved again"))
     if replayed.changed:
         text += (
             f"\n  but the text of the claim ({entry.place}) has changed since {path} was written; "

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from rankcheck.records import Attained
 
 #: Why a relation has no score at an instance.
-_NONE = "it is not asserted there, it is a disjunction, or its right side is not proved positive"
+_NONE = "it is not asserted there, or its right side is not proved positive"
 
 HELP = "print the certified ratio of a bound at an instance"
 

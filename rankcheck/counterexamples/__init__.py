@@ -15,7 +15,7 @@ from rankcheck.counterexamples.describe import describe_instance
 from rankcheck.counterexamples.given import NotRefutedError, from_choices, read_instance, recertify
 from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.counterexamples.judge import Judgement, exact_instance, judge
-from rankcheck.counterexamples.message import raised_message, undecided_message
+from rankcheck.counterexamples.message import undecided_message
 from rankcheck.counterexamples.replay import Replayed, find, replay
 from rankcheck.counterexamples.reporting import Found, report_violation
 from rankcheck.counterexamples.shrinking import shrink_violation
@@ -34,7 +34,6 @@ __all__ = [
     "folder_of",
     "from_choices",
     "judge",
-    "raised_message",
     "read",
     "read_instance",
     "recertify",

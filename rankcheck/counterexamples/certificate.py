@@ -3,7 +3,7 @@
 A certificate names the claim that it refutes, with the hash of its text, and holds two instances:
 the smallest one, and the one with the largest violation if that is another. An instance is the list
 of what the generator draws (see `rankcheck.instances.choices`); both sides of the violated relation
-stand beside it, as balls, and of a disjunction those of all its parts.
+stand beside it, as balls.
 `rankcheck.counterexamples.replay` proves a certificate again.
 """
 
@@ -17,7 +17,6 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples.describe import describe_exact, rounded_down
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.judge import Judgement
 from rankcheck.files import LEFT
 from rankcheck.instances.choices import write_choices
 from rankcheck.text import ball_text
@@ -98,26 +97,15 @@ def section(violation: Instance) -> dict[str, Any]:
             f"this instance of {violation.claim.id} is {judgement.finding}; "
             "a certificate attests a proved violation"
         )
-    also = [_sides(part) for part in judgement.also]
     return {
         "family": violation.family.name,
         "instance": write_choices(violation.record),
         "description": describe_exact(violation),
         "relation": judgement.relation,
-        **_sides(judgement),
-        "bits": judgement.bits,
-        **({"also": also} if also else {}),
-    }
-
-
-def _sides(judgement: Judgement) -> dict[str, str]:
-    """Both sides of one relation that is violated."""
-    assert judgement.lhs is not None
-    assert judgement.rhs is not None
-    return {
         "kind": judgement.kind,
         "label": judgement.label,
         "lhs": ball_text(judgement.lhs, judgement.bits),
         "rhs": ball_text(judgement.rhs, judgement.bits),
         "excess": rounded_down(judgement.excess),
+        "bits": judgement.bits,
     }

@@ -2,7 +2,7 @@
 
 What the balls decide is the answer. A violation in floats that they exclude is mostly rounding; one
 much larger than its tolerance, and than any rounding error that is plausible at the instance, is
-said with the operation at which floats and balls part.
+said.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement, judge
-from rankcheck.counterexamples.names import first_difference
 from rankcheck.counterexamples.rounding import (
     CLEAR,
     ERRORS,
@@ -136,17 +135,6 @@ class Instance(Readable):
                 return replace(judgement, differs=_difference(entry, *exact))
         return judgement
 
-    @cached_property
-    def parting(self) -> str:
-        """The operation at which floats and balls part, in brackets; empty if none has a name."""
-        try:
-            floats = self.family(ReplaySource(self.record))
-            with balls.precision(self.in_balls.bits):
-                place = first_difference(self.claim, floats, self.exact)
-        except Exception:  # a body that runs in its batch alone, or a generator that rejects
-            place = ""
-        return f" ({place})" if place else ""
-
     def _sides_in_balls(self, entries: list[Entry]) -> dict[int, tuple[BallArray, BallArray]]:
         """By relation, the two sides on balls at an entry, if it is asserted there.
 
@@ -157,7 +145,7 @@ class Instance(Readable):
             for entry in entries:
                 there = entry.among(self.in_balls.relations)
                 if there is not None and bool(there.relation.asserted.reshape(-1)[entry.place]):
-                    lhs, rhs = there.alternative.sides()
+                    lhs, rhs = there.relation.sides()
                     sides[entry.number] = tuple(s.reshape(-1)[entry.place] for s in (lhs, rhs))
         return sides
 
@@ -273,31 +261,23 @@ class Instance(Readable):
 
 
 def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) -> Entry:
-    """The entry whose sides in floats are closest to those of the balls, among those asserted.
-
-    Of a disjunction, the part and its entry.
-    """
-    candidates = []
-    for part, alternative in enumerate(relation.parts):
-        apart = torch.maximum(
-            (alternative.lhs.double() - lhs.midpoints()).abs(),
-            (alternative.rhs.double() - rhs.midpoints()).abs(),
-        ).nan_to_num(nan=torch.inf)
-        if bool(relation.asserted.any()):
-            apart = torch.where(relation.asserted, apart, torch.inf)
-        place = int(apart.reshape(-1).argmin())
-        candidates.append((float(apart.reshape(-1)[place]), part, place))
-    _, part, place = min(candidates)
-    return Entry(relation, number, place, part)
+    """The entry whose sides in floats are closest to those of the balls, among those asserted."""
+    apart = torch.maximum(
+        (relation.lhs.double() - lhs.midpoints()).abs(),
+        (relation.rhs.double() - rhs.midpoints()).abs(),
+    ).nan_to_num(nan=torch.inf)
+    if bool(relation.asserted.any()):
+        apart = torch.where(relation.asserted, apart, torch.inf)
+    return Entry(relation, number, int(apart.reshape(-1).argmin()))
 
 
 def _difference(entry: Entry, lhs: BallArray, rhs: BallArray) -> str:
-    """Floats beside balls at an entry, with braces where the operation stands."""
+    """Floats beside balls at an entry."""
     apart = max(
         abs(one - float(other.midpoints())) for one, other in ((entry.lhs, lhs), (entry.rhs, rhs))
     )
-    equal = "the sides are equal" if entry.alternative.kind == "eq" else "the relation holds"
-    return f"floats differ by {apart:.2g}{{}}; in balls {equal}"
+    equal = "the sides are equal" if entry.relation.kind == "eq" else "the relation holds"
+    return f"floats differ by {apart:.2g}; in balls {equal}"
 
 
 def evaluate(claim: Claim, family: Instances, source: Source) -> tuple[Relation, ...]:

@@ -6,10 +6,9 @@ the generator (`Source.require`) and those of a relation (`where`), are decided 
 
 A violation is proved only if the lower end of the ball of `lhs - rhs` is positive, in an entry in
 which the relation is provably asserted; of a strict relation if it is not negative, which exact and
-equal sides alone can have at zero; of a disjunction if that is so of all its parts in one entry. If
-the balls overlap, an operation has no ball form, or the body leaves ball arithmetic, the instance
-is undecided and not a counterexample. If the body has floats that were computed, the reason names
-them.
+equal sides alone can have at zero. If the balls overlap, an operation has no ball form, or the body
+leaves ball arithmetic, the instance is undecided and not a counterexample. If the body has floats
+that were computed, the reason names them.
 """
 
 from __future__ import annotations
@@ -66,11 +65,9 @@ class Judgement(Readable):
         entry, entries: the index of that entry among the axes of a side, and how many there are.
         excess: a proved lower bound of the violation; 0 where a strict relation has equal sides.
         relative_excess: the same relative to the larger side.
-        also: of a disjunction, the other parts, which fail in the same entry. What stands above is
-            that of the part that is nearest to holding.
         inexact: whether the reason names floats of the body that were computed.
         differs: of an instance that is satisfied, how its sides in floats differ, if rounding does
-            not explain that; with braces for `Instance.parting`.
+            not explain that.
         instance: the instance in exact numbers, as it was judged; None if it was not built.
         relations: what the body returned for it on balls; None if it did not.
     """
@@ -87,7 +84,6 @@ class Judgement(Readable):
     entries: int = 1
     excess: Fraction = Fraction(0)
     relative_excess: Fraction = Fraction(0)
-    also: tuple[Judgement, ...] = ()
     unprovable: bool = False
     short: bool = False
     inexact: bool = False
@@ -248,31 +244,25 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
     worst: Judgement | None = None
     doubt: Judgement | None = None
     for number, relation in enumerate(relations):
-        for entry, sides in _asserted(relation, number):
-            judged = [
-                replace(
-                    _judged(replace(part, label=part.label or relation.label), *both, number, bits),
-                    entry=entry,
-                    entries=relation.asserted.numel(),
-                )
-                for part, both in zip(relation.parts, sides, strict=True)
-            ]
-            if any(part.finding == "satisfied" for part in judged):
-                continue
-            open_ = [part for part in judged if part.finding == "undecided"]
-            if open_:
-                doubt = open_[0]
-                continue
-            first = min(judged, key=lambda part: part.relative_excess)
-            if worst is None or first.relative_excess > worst.relative_excess:
-                worst = replace(first, also=tuple(part for part in judged if part is not first))
+        for entry, lhs, rhs in _asserted(relation, number):
+            judged = replace(
+                _judged(relation, lhs, rhs, number, bits),
+                entry=entry,
+                entries=relation.asserted.numel(),
+            )
+            if judged.finding == "undecided":
+                doubt = judged
+            elif judged.finding == "refuted" and (
+                worst is None or judged.relative_excess > worst.relative_excess
+            ):
+                worst = judged
     return worst or doubt or Judgement("satisfied", bits)
 
 
 def _judged(
     relation: Relation, lhs: BallArray, rhs: BallArray, number: int, bits: int
 ) -> Judgement:
-    """What the balls of two sides say of one relation, which is no disjunction."""
+    """What the balls of the two sides of an entry say of a relation."""
     entry = Judgement(
         "undecided",
         bits,
@@ -287,8 +277,6 @@ def _judged(
         excess = Excess.of(relation.kind, lhs, rhs)
     except Undecided:
         return entry
-    if excess.fails and relation.inconclusive:
-        return replace(entry, reason=relation.inconclusive)
     if excess.fails:
         low, size = excess.low, excess.size
         relative = low / size if size else low
@@ -298,13 +286,10 @@ def _judged(
 
 def _asserted(
     relation: Relation, number: int
-) -> Iterator[tuple[tuple[int, ...], tuple[tuple[BallArray, BallArray], ...]]]:
-    """The two sides of each part by the index of an entry, where the relation is asserted."""
-    for part in relation.parts:
-        if isinstance(part.lhs, torch.Tensor) and part.lhs.is_floating_point():
-            raise NoBallForm(
-                relation_name(relation.label, number), "its sides are floats, not balls"
-            )
-    sides = [part.sides() for part in relation.parts]
+) -> Iterator[tuple[tuple[int, ...], BallArray, BallArray]]:
+    """The index of an entry and the two sides there, where the relation is asserted."""
+    if isinstance(relation.lhs, torch.Tensor) and relation.lhs.is_floating_point():
+        raise NoBallForm(relation_name(relation.label, number), "its sides are floats, not balls")
+    lhs, rhs = relation.sides()
     for entry in map(tuple, relation.asserted.nonzero().tolist()):
-        yield entry, tuple((balls.balls(lhs[entry]), balls.balls(rhs[entry])) for lhs, rhs in sides)
+        yield entry, balls.balls(lhs[entry]), balls.balls(rhs[entry])

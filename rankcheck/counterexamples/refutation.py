@@ -1,22 +1,26 @@
-"""A proved counterexample as an object: the arguments of the body, both sides, the certificate."""
+"""A proved counterexample as an object: the arguments of the body, both sides, the names in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from rankcheck import balls
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.counterexample import Counterexample, plain
+from rankcheck.claims.counterexample import Counterexample, Step, plain
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.sides import sides_of
+from rankcheck.counterexamples.certificate import section
 from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.names import assigned, named_values
+from rankcheck.counterexamples.values import text
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.notebook import InNotebooks
 
-__all__ = ["Refutation"]
+__all__ = ["Refutation", "explained"]
 
 
 class Refutation(InNotebooks, Counterexample):
@@ -34,13 +38,6 @@ class Refutation(InNotebooks, Counterexample):
 
     instance: Instance
     certificate: str | None
-
-    @classmethod
-    def at(cls, found: Counterexample, instance: Instance, certificate: str | None) -> Refutation:
-        """From the texts of a counterexample, and the instance itself."""
-        made = cls(**_texts(found))
-        vars(made).update(instance=instance, certificate=certificate)
-        return made
 
     @property
     def claim(self) -> Claim:
@@ -102,6 +99,37 @@ class Refutation(InNotebooks, Counterexample):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return plain, (_texts(self),)
+
+
+def explained(instance: Instance, certificate: str | None = None) -> Refutation:
+    """A proved counterexample: its arguments, its sides as the body writes them, the names there.
+
+    Args:
+        certificate: the file.
+
+    Raises:
+        ValueError: if no violation is proved.
+    """
+    judged = instance.in_balls
+    found = replace(
+        Counterexample.of(section(instance)),
+        texts=sides_of(instance.claim, judged.relation, judged.label),
+        entry=judged.entry,
+        entries=judged.entries,
+        steps=_steps(instance),
+    )
+    made = Refutation(**_texts(found))
+    vars(made).update(instance=instance, certificate=certificate)
+    return made
+
+
+def _steps(instance: Instance) -> tuple[Step, ...]:
+    """The names in the body with their values."""
+    with balls.precision(instance.in_balls.bits):
+        named = named_values(instance.claim, instance.exact)
+        written = {name: text(value) for name, value in named.items()}
+    code = assigned(instance.claim)
+    return tuple(Step(n, code.get(n, ""), value) for n, value in written.items() if value)
 
 
 def _texts(found: Counterexample) -> dict[str, Any]:

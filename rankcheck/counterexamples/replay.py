@@ -23,10 +23,9 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.variants import at, settings
 from rankcheck.counterexamples.certificate import CertificateError, read, section, stored_path
 from rankcheck.counterexamples.describe import describe_exact, selector
-from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
-from rankcheck.counterexamples.refutation import Refutation
+from rankcheck.counterexamples.refutation import Refutation, explained
 from rankcheck.errors import short_of_memory
 from rankcheck.files import LEFT, shown_path
 from rankcheck.instances.choices import read_choices
@@ -66,7 +65,7 @@ class Replayed(Readable):
         """The smallest instance as the arguments of the body; None if the claim has changed."""
         if self.instance is None or self.changed:
             return None
-        return explained(self.instance, self.smallest, self.path)
+        return explained(self.instance, self.path)
 
     @property
     def refuted(self) -> bool:
@@ -161,12 +160,6 @@ def _agree(name: str, stated: Any, now: Any) -> bool:
         return overlap(stated, now)
     if name == "excess":
         return nearly(stated, now)
-    if name == "also":
-        return len(stated or ()) == len(now or ()) and all(
-            one[key] == two[key] or _agree(key, one[key], two[key])
-            for one, two in zip(stated, now, strict=True)
-            for key in two
-        )
     return name in ("description", "bits")
 
 

@@ -6,17 +6,16 @@ import json
 import shlex
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rankcheck.catalogue.entry import at_prompt
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.certificate import CertificateError
-from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.instance import DisagreementError, Instance
-from rankcheck.counterexamples.message import refuted_message, undecided_message
-from rankcheck.counterexamples.refutation import Refutation
+from rankcheck.counterexamples.message import typed_lines, undecided_message
+from rankcheck.counterexamples.refutation import Refutation, explained
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.shrinking.violations import BUDGET, shrink_violation
 from rankcheck.files import shown_path
@@ -38,22 +37,19 @@ class Found(Readable):
         smallest: the violation on the smallest instance that was found.
         worst: the one with the largest violation relative to the sides; the smallest, unless that
             of another is larger by 1 %.
+        counterexample: the smallest one as the arguments of the body; None unless it is proved.
     """
 
     message: str
     certificate: str | None
     smallest: Instance
     worst: Instance
+    counterexample: Refutation | None = None
 
     @property
     def proved(self) -> bool:
         """Whether ball arithmetic proves it."""
         return self.smallest.proved
-
-    @cached_property
-    def counterexample(self) -> Refutation | None:
-        """The smallest one as the arguments of the body; None unless it is proved."""
-        return explained(self.smallest, None, self.certificate) if self.proved else None
 
 
 def report_violation(violation: Instance, folder: Path, *, budget: float | None = BUDGET) -> Found:
@@ -80,8 +76,17 @@ def report_violation(violation: Instance, folder: Path, *, budget: float | None 
             left += "\n  not replaced: that certificate holds a smaller counterexample"
     except OSError as error:
         path, left = None, f"no certificate: {folder} cannot be written to ({error.strerror})"
-    message = refuted_message(smallest, worst, left, left_out)
-    return Found(message, None if path is None else str(path), smallest, worst or smallest)
+    claim = violation.claim
+    found = explained(smallest, None if path is None else str(path))
+    lines = [*found.lines(f"{claim.id} is false", "certified"), f"  claimed: {claim.claimed}"]
+    if worst is not None:
+        sentence = Counterexample.of(certificates.section(worst)).sentence
+        lines.append(f"  at worst: {sentence} (in the certificate as well)")
+    lines.append(f"  {left}")
+    if left_out is not None:
+        lines.append(f"  it may not be the smallest: {left_out}")
+    message = "\n".join(lines + typed_lines(smallest))
+    return Found(message, found.certificate, smallest, worst or smallest, found)
 
 
 def smaller_certificate(folder: Path, violation: Instance) -> Path | None:

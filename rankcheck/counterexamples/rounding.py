@@ -77,33 +77,26 @@ RELATIVE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """An entry of a relation on one instance; of a disjunction, of one of its parts.
+    """An entry of a relation on one instance.
 
     Attributes:
         relation: what the body returned in floats.
         number: its place among the relations.
         place: of the entry in the flattened sides.
-        part: of a disjunction, which alternative; else 0.
     """
 
     relation: Relation
     number: int
     place: int
-    part: int
 
     def among(self, relations: tuple[Relation, ...] | None) -> Entry | None:
         """The same entry on another instance of the claim; None if that has no such entry."""
         if relations is None or self.number >= len(relations):
             return None
         relation = relations[self.number]
-        if self.place >= math.prod(relation.lhs.shape) or self.part >= len(relation.parts):
+        if self.place >= math.prod(relation.lhs.shape):
             return None
         return replace(self, relation=relation)
-
-    @property
-    def alternative(self) -> Relation:
-        """The relation itself, or the part of a disjunction."""
-        return self.relation.parts[self.part]
 
     @property
     def index(self) -> tuple[int, ...]:
@@ -117,20 +110,20 @@ class Entry:
 
     @property
     def lhs(self) -> float:
-        return self._at(self.alternative.lhs)
+        return self._at(self.relation.lhs)
 
     @property
     def rhs(self) -> float:
-        return self._at(self.alternative.rhs)
+        return self._at(self.relation.rhs)
 
     @property
     def tolerance(self) -> float:
-        return self._at(self.alternative.tolerance)
+        return self._at(self.relation.tolerance)
 
     @property
     def excess(self) -> float:
         """How far the entry is from satisfying the relation; infinite if a side is NaN."""
-        excess = self._at(self.alternative.excess)
+        excess = self._at(self.relation.excess)
         return torch.inf if excess != excess else excess
 
     @property
@@ -154,13 +147,14 @@ class Entry:
         )
 
     def describe(self) -> str:
-        """Both sides, and by how much the relation fails."""
-        one = self.alternative
+        """Both sides in floats, and by how much the relation fails, if it does."""
+        one, apart = self.relation, abs(self.lhs - self.rhs)
         label = f"{one.label}: " if one.label else ""
-        times = f"{self.multiple:.3g} times the tolerance" if self.tolerance > 0 else "tolerance 0"
+        fails = self.violated and math.isfinite(apart)
+        sign, by = (SIGNS[one.kind].fails, f" by {apart:.6g}") if fails else ("and", "")
         return (
-            f"{label}lhs {self.lhs:.17g} {SIGNS[one.kind].fails} rhs {self.rhs:.17g} by "
-            f"{self.excess:.6g}{self.at}, {times}"
+            f"{label}lhs {self.lhs:.17g} {sign} rhs {self.rhs:.17g}{by} in floats "
+            f"(tolerance {self.tolerance:.3g}){self.at}"
         )
 
     def _at(self, values: torch.Tensor) -> float:
@@ -193,7 +187,7 @@ def violated_entries(relations: tuple[Relation, ...]) -> list[Entry]:
         multiple = torch.where(tolerance > 0, excess / tolerance, torch.inf)
         multiple = torch.where(violated, multiple.nan_to_num(nan=torch.inf), -torch.inf)
         largest = torch.where(multiple == multiple.max(), excess, -torch.inf)
-        entries.append(_entry(relation, number, int(largest.argmax())))
+        entries.append(Entry(relation, number, int(largest.argmax())))
     return sorted(entries, key=lambda entry: -entry.multiple)
 
 
@@ -201,11 +195,7 @@ def furthest(relations: tuple[Relation, ...]) -> Entry:
     """The entry with the largest violation relative to its sides; any entry, if there is none."""
     beyond = [relation.beyond().reshape(-1) for relation in relations]
     number = max(range(len(beyond)), key=lambda number: float(beyond[number].max()))
-    return _entry(relations[number], number, int(beyond[number].argmax()))
-
-
-def _entry(relation: Relation, number: int, place: int) -> Entry:
-    return Entry(relation, number, place, int(relation.nearest.reshape(-1)[place]))
+    return Entry(relations[number], number, int(beyond[number].argmax()))
 
 
 def second_difference(ahead: float, here: float, behind: float) -> float:

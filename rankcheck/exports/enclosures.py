@@ -39,7 +39,7 @@ def enclosures(plan: Plan) -> tuple[dict[Traced, Enclosure], int]:
     for digits in DIGITS:
         known: dict[Traced, Enclosure] = {}
         with balls.precision(8 * digits + 128):
-            sides = [side for one in plan.account.violations for side in (one.lhs, one.rhs)]
+            sides = plan.account.violation.lhs, plan.account.violation.rhs
             for x in (*plan.steps, *sides):
                 if not x.rational and x not in known:
                     known[x] = _outward(_ball(x, known, top=True), digits)
@@ -60,11 +60,11 @@ def _undecided(plan: Plan, known: Mapping[Traced, Enclosure]) -> str:
                 f"the enclosures do not prove {branch.left.describe()} {branch.relation} "
                 f"{branch.right.describe()}"
             )
-    for one in plan.account.violations:
-        lhs, rhs = _ball(one.lhs, known), _ball(one.rhs, known)
-        strict = SIGNS[one.kind].strict
-        if not (lhs != rhs if one.kind == "eq" else lhs >= rhs if strict else lhs > rhs):
-            return "the enclosures of the two sides overlap"
+    one = plan.account.violation
+    lhs, rhs = _ball(one.lhs, known), _ball(one.rhs, known)
+    strict = SIGNS[one.kind].strict
+    if not (lhs != rhs if one.kind == "eq" else lhs >= rhs if strict else lhs > rhs):
+        return "the enclosures of the two sides overlap"
     return ""
 
 

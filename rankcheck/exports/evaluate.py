@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,6 @@ class Violation:
     """Two sides for which a relation of this kind fails."""
 
     kind: RelationKind
-    label: str
     lhs: Traced
     rhs: Traced
 
@@ -62,7 +61,7 @@ class Account:
     """How the sides of a counterexample are computed.
 
     Attributes:
-        violations: one, or of a disjunction all parts.
+        violation: the two sides.
         branches: the comparisons that were decided, with the function that asked.
         numbers: all numbers of the evaluation, operands before what is computed from them.
     """
@@ -70,7 +69,7 @@ class Account:
     claim: Claim
     description: str
     arrays: tuple[Array, ...]
-    violations: tuple[Violation, ...]
+    violation: Violation
     branches: Mapping[Branch, str]
     numbers: tuple[Traced, ...]
 
@@ -96,7 +95,7 @@ def account(instance: Instance, relation: int, description: str) -> Account:
             trace.branches.clear()  # hypotheses of the generator, which a replay checks
             given_arrays = tuple(_named(claim, parts))
             failing = claim.relations(parts)[relation]
-            violations = _violations(failing)
+            violation = _violation(failing)
     except NoBallForm as missing:
         raise NotExportable(str(missing).replace("has no ball form", "has no form")) from missing
     except Undecided as undecided:
@@ -112,7 +111,7 @@ def account(instance: Instance, relation: int, description: str) -> Account:
         claim,
         description,
         given_arrays,
-        violations,
+        violation,
         dict(trace.branches),
         tuple(trace.known.values()),
     )
@@ -160,24 +159,18 @@ def _arrays(name: str, part: Any) -> Iterator[tuple[str, BallArray]]:
             yield from _arrays(short, getattr(part, one.name, None))
 
 
-def _violations(relation: Relation) -> tuple[Violation, ...]:
-    """The parts of a relation in the entry where they fail by most."""
-    sides = [[side.elements.ravel().tolist() for side in part.sides()] for part in relation.parts]
-    worst: tuple[Any, tuple[Violation, ...]] | None = None
+def _violation(relation: Relation) -> Violation:
+    """The sides of a relation in the entry where it fails by most."""
+    lhs, rhs = (side.elements.ravel().tolist() for side in relation.sides())
+    worst: tuple[Any, Violation] | None = None
     for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
-        failing, least = [], None
-        for part, (lhs, rhs) in zip(relation.parts, sides, strict=True):
-            left, right = lhs[entry], rhs[entry]
-            excess = Excess.of(part.kind, _plain(left), _plain(right))
-            if not excess.fails or part.inconclusive or relation.inconclusive:
-                break
-            relative = excess.low / excess.size if excess.size else excess.low
-            least = relative if least is None else min(least, relative)
-            label = part.label or relation.label
-            failing.append(Violation(part.kind, label, traced(left), traced(right)))
-        else:
-            if worst is None or least > worst[0]:
-                worst = least, tuple(failing)
+        left, right = lhs[entry], rhs[entry]
+        excess = Excess.of(relation.kind, _plain(left), _plain(right))
+        if not excess.fails:
+            continue
+        relative = excess.low / excess.size if excess.size else excess.low
+        if worst is None or relative > worst[0]:
+            worst = relative, Violation(relation.kind, traced(left), traced(right))
     if worst is None:
         raise NotExportable("the closed forms of an export do not decide the relation")
     return worst[1]
@@ -185,8 +178,3 @@ def _violations(relation: Relation) -> tuple[Violation, ...]:
 
 def _plain(x: fmpq | arb | Traced) -> BallArray:
     return BallArray(np.array(x.value if isinstance(x, Traced) else x, dtype=object))
-
-
-def restricted(one: Account, violations: tuple[Violation, ...]) -> Account:
-    """The same evaluation with other sides."""
-    return replace(one, violations=violations)

@@ -61,16 +61,14 @@ def export(path: Path, claim: Claim, language: str) -> str:
 
 def _agreeing(one: Account, judgement: Judgement) -> None:
     """Check that the closed forms of an export have the sides that balls have proved."""
-    proved = [(part.lhs, part.rhs) for part in (judgement, *judgement.also)]
-    for part in one.violations:
-        if not any(
-            lhs is not None and rhs is not None and _meet(part.lhs, lhs) and _meet(part.rhs, rhs)
-            for lhs, rhs in proved
-        ):
-            raise NotExportable(
-                f"its closed forms give lhs {part.lhs.describe()} and rhs {part.rhs.describe()}, "
-                "and balls have proved other sides"
-            )
+    assert judgement.lhs is not None
+    assert judgement.rhs is not None
+    lhs, rhs = one.violation.lhs, one.violation.rhs
+    if not (_meet(lhs, judgement.lhs) and _meet(rhs, judgement.rhs)):
+        raise NotExportable(
+            f"its closed forms give lhs {lhs.describe()} and rhs {rhs.describe()}, and balls have "
+            "proved other sides"
+        )
 
 
 def _meet(x: Traced, proved: BallArray) -> bool:

@@ -134,7 +134,7 @@ class Plan:
 
 def plan(account: Account) -> Plan:
     """Name what is used twice, what is compared, what is irrational or an exact root."""
-    sides = [side for one in account.violations for side in (one.lhs, one.rhs)]
+    sides = [account.violation.lhs, account.violation.rhs]
     compared = [side for branch in account.branches for side in (branch.left, branch.right)]
     needed = _reached([*sides, *compared])
     uses = Counter(part for x in needed for part in x.parts)

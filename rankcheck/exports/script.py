@@ -112,8 +112,7 @@ class _Script:
             yield from _asserted(conditions)
         yield ""
         yield "# The two sides."
-        for number, one in enumerate(account.violations, 1):
-            yield from self.sides(number, one, len(account.violations) > 1)
+        yield from self.sides(account.violation)
 
     def array(self, array: Array) -> Iterator[str]:
         """An array whose entries are given; others are computed below."""
@@ -178,18 +177,17 @@ class _Script:
         plain = x.is_constant and x.value.q == 1
         return f"R({text})" if irrational and x.rational and not plain else text
 
-    def sides(self, number: int, one: Violation, several: bool) -> Iterator[str]:
-        lhs, rhs = (f"lhs_{number}", f"rhs_{number}") if several else ("lhs", "rhs")
+    def sides(self, one: Violation) -> Iterator[str]:
         irrational = not (one.lhs.rational and one.rhs.rational)
-        for name, x in ((lhs, one.lhs), (rhs, one.rhs)):
+        for name, x in (("lhs", one.lhs), ("rhs", one.rhs)):
             text = written(x, self.names, self.syntax, top=x not in self.names)
             lifted = irrational and x.rational
             constant = _fraction(x.value) if x.is_constant else text
             yield from _wrapped(f"{name} = {f'R({constant})' if lifted else constant}")
         sign = SIGNS[one.kind].holds
-        yield f'print(f"{lhs} = {{{lhs}}}, {rhs} = {{{rhs}}}: {lhs} {sign} {rhs} is false")'
-        fails = {"eq": f"{lhs} < {rhs} or {lhs} > {rhs}", "lt": f"{lhs} >= {rhs}"}
-        yield f"assert {fails.get(one.kind, f'{lhs} > {rhs}')}"
+        yield f'print(f"lhs = {{lhs}}, rhs = {{rhs}}: lhs {sign} rhs is false")'
+        fails = {"eq": "lhs < rhs or lhs > rhs", "lt": "lhs >= rhs"}
+        yield f"assert {fails.get(one.kind, 'lhs > rhs')}"
 
 
 def _literal(x: fmpq) -> str:

@@ -360,7 +360,7 @@ class Arena:
         """Keep the first instance inside the hypotheses on which the body or generator raises."""
         self.culprits += len(evaluation.raised)
         if evaluation.raised and not self.raised:
-            self.raised = evaluation.raised[0].sentence(self.claim)
+            self.raised = evaluation.raised[0].told(self.claim)
 
     def _check_clock(self) -> None:
         if self._until is not None and time.monotonic() > self._until:

@@ -42,17 +42,13 @@ def hunt_variant(claim: Claim, name: str, **arguments: Any) -> Hunt:
         InputError: if the claim has no such control, or as `rankcheck.hunt.hunt`.
     """
     from rankcheck.claims.variants import variant
-    from rankcheck.counterexamples.message import sides
     from rankcheck.hunt.run import hunt
-    from rankcheck.verification.evaluation import instance_text
 
     control = variant(claim, name)
     with TemporaryDirectory(prefix="rankcheck-") as folder:
         result = hunt(control, **{**arguments, "folder": folder})
     message = f"the control {name!r} of {result.message}"
-    if result.smallest is not None and result.smallest.proved:
-        one = result.smallest
-        text = instance_text(control, one.family, one.record)
-        message = f"the control {name!r} of {claim.id} is broken: {sides(one.judgement)}"
-        message += f" (proved, {one.judgement.bits}-bit balls)\n  {text}"
+    if (found := result.counterexample) is not None:
+        lines = found.lines(f"the control {name!r} of {claim.id} is broken", "proved")
+        message = "\n".join(lines)
     return replace(result, certificate=None, message=message)

@@ -4,8 +4,8 @@ For `lhs <= rhs` the margin is $(\text{rhs} - \text{lhs}) / m$ with
 $m = \max(|\text{lhs}|, |\text{rhs}|, \text{scale})$, for `lhs == rhs` it is
 $-|\text{lhs} - \text{rhs}| / m$: negative exactly where the relation fails, zero at equality, and
 without unit. An instance has a margin for each relation of its claim, the least over the entries of
-that relation. The margin of a disjunction is, in each entry, the largest one of its parts. The
-margin is infinite where both sides vanish, and where the hypothesis of the relation does not hold.
+that relation. It is infinite where both sides vanish, and where the hypothesis of the relation
+does not hold.
 """
 
 from __future__ import annotations
@@ -105,11 +105,7 @@ def _of(relation: Relation, valid: torch.Tensor) -> tuple[torch.Tensor, ...]:
     lhs = relation.lhs
     trailing = valid.to(lhs.device).reshape(batch + (1,) * (lhs.ndim - len(batch)))
     asserted = relation.asserted & trailing
-    parts = [_by_entry(part, asserted) for part in relation.parts]
-    least = (
-        over_batch(torch.stack(each).amax(0) if len(each) > 1 else each[0], batch, torch.amin)
-        for each in zip(*parts, strict=True)
-    )
+    least = (over_batch(each, batch, torch.amin) for each in _by_entry(relation, asserted))
     return (*least, torch.as_tensor(over_batch(asserted, batch, torch.any)))
 
 

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.refutation import Refutation
+from rankcheck.counterexamples.refutation import Refutation, explained
 from rankcheck.instances.choices import write_choices
 from rankcheck.notebook import InNotebooks
 from rankcheck.verification.counts import Counts
@@ -114,7 +113,7 @@ class Hunt(InNotebooks):
         smallest = self.smallest
         if smallest is None or not smallest.proved:
             return None
-        return explained(smallest, None, self.certificate)
+        return explained(smallest, self.certificate)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, schema 2; instances as the choices of their generators."""

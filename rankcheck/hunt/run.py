@@ -29,9 +29,9 @@ from rankcheck.hunt.result import Fall, Hunt, Progress
 from rankcheck.hunt.settings import Settings, check_claim
 from rankcheck.hunt.shard import Finding, Outcome, Shard
 from rankcheck.parallel import Deadline, Executor, Unfinished, single_thread
+from rankcheck.parallel.traces import RAN_OUT
 from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.evaluation import RAN_OUT
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.scope import (
@@ -181,7 +181,7 @@ class _Run:
             self._scope = replace(self._scope, text=f"the budget ended within {self._among}")
         self._stages["scope"] = round(time.perf_counter() - begin, 4)
         if tally.raised:
-            self._raised = tally.raised[0].sentence(self._claim)
+            self._raised = tally.raised[0].told(self._claim)
         if self._smallest is not None and self._smallest.proved:
             self._measured("scope", -float(self._smallest.in_balls.relative_excess))
 
@@ -200,9 +200,10 @@ class _Run:
         elif left and not self._proved():
             self._run(executor, shards, left, outcomes, taken)
         self.rounds += 1
-        short = self._raised.startswith(f"{self._claim.id} {RAN_OUT}")
+        short = RAN_OUT in self._raised.partition("\n")[0]
         if self._raised and not self._counts.evaluated and not short:
-            raise BodyError(self._raised.replace("\n  ", "; one is "))
+            raised = self._raised.replace("\n  ", "; ")
+            raise BodyError(f"{self._claim.id}: {raised}")
 
     def _run(
         self,

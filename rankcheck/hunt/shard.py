@@ -157,7 +157,7 @@ def _judge(arena: Arena) -> tuple[Finding | None, Counts]:
             instance = Instance(arena.claim, arena.family, offered)  # rounded out of the family
         judgement = instance.judgement
         if judgement.differs:
-            arena.troubles[f"{DIFFERS}{instance.parting}"] += 1
+            arena.troubles[DIFFERS] += 1
         if judgement.finding == "refuted":
             excess = float(judgement.relative_excess)
             return (

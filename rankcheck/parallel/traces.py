@@ -10,8 +10,10 @@ from pathlib import Path
 from rankcheck.errors import short_of_memory
 from rankcheck.files import shown_path
 
-__all__ = ["innermost", "named", "place_in", "place_of", "raised", "ran_out"]
+__all__ = ["RAN_OUT", "innermost", "named", "place_in", "place_of", "raised", "ran_out"]
 
+#: What is said of a check that needs more memory than there is.
+RAN_OUT = "ran out of memory"
 #: A line of a traceback as `faulthandler` writes it.
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
 
@@ -40,23 +42,26 @@ def named(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def raised(error: BaseException, file: Path) -> str:
-    """What a check raised, and where: the last line in the file of the claim, or the last line.
+def raised(error: BaseException, file: Path, by: str = "check") -> str:
+    """What was raised, and where: the last line in the file of the claim, or the last line.
 
     The notes of the error follow on lines of their own.
+
+    Args:
+        by: what raised it.
     """
     notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
     if short_of_memory(error):
-        return f"its check {ran_out(error, [file])}{notes}"
+        return f"its {by} {ran_out(error, [file])}{notes}"
     at = _shown(innermost(error, [file], elsewhere=True))
     kind, colon, text = named(error).partition(": ")
-    return f"its check raised {kind}{at and f' at {at}'}{colon}{text}{notes}"
+    return f"its {by} raised {kind}{at and f' at {at}'}{colon}{text}{notes}"
 
 
 def ran_out(error: BaseException, files: Iterable[Path]) -> str:
     """That memory was short, and where: what follows "its check"."""
     at = place_of(error, files)
-    return f"ran out of memory{at and f' at {at}'} ({named(error)})"
+    return f"{RAN_OUT}{at and f' at {at}'} ({named(error)})"
 
 
 def place_of(error: BaseException, files: Iterable[Path]) -> str:

@@ -230,8 +230,7 @@ class Goal:
     that has the sign of ``lhs.den · rhs.den`` on the path.
 
     Attributes:
-        relation, part, entry: which relation of the claim; of a disjunction, which part of it
-            holds here; which entry of the sides, counted flat.
+        relation, entry: which relation of the claim, and which entry of the sides, counted flat.
         lhs, rhs: the sides. None in the parts of another certificate.
         signs: the signs that the polynomial has to have: ``0+``, ``+`` or ``0``.
     """
@@ -240,7 +239,6 @@ class Goal:
     signs: Signs
     certificate: Certificate
     relation: int = 0
-    part: int = 0
     entry: int = 0
     lhs: Ratio | None = None
     rhs: Ratio | None = None

@@ -215,12 +215,9 @@ def _all(relations: tuple[Relation, ...]) -> bool:
 
 
 def _holds(relation: Relation) -> bool:
-    sides = [[side.reshape(-1) for side in part.sides()] for part in relation.parts]
+    lhs, rhs = (side.reshape(-1) for side in relation.sides())
     return all(
-        any(
-            _proved(part, lhs[entry], rhs[entry])
-            for part, (lhs, rhs) in zip(relation.parts, sides, strict=True)
-        )
+        _proved(relation, lhs[entry], rhs[entry])
         for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist()
     )
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         NotCertifiedError,
         OutsideError,
         attained,
-        measures,
     )
     from rankcheck.records.renewal import (
         Better,
@@ -61,7 +60,6 @@ __all__ = [
     "judged_again",
     "keep",
     "left_path",
-    "measures",
     "prove_again",
     "renewed",
     "stored_path",
@@ -81,7 +79,7 @@ __getattr__ = door(
             "stored_path",
         ),
         ".given": ("instance_of",),
-        ".ratio": ("Attained", "NotCertifiedError", "OutsideError", "attained", "measures"),
+        ".ratio": ("Attained", "NotCertifiedError", "OutsideError", "attained"),
         ".renewal": (
             "Better",
             "Candidate",

@@ -2,8 +2,7 @@ r"""What ball arithmetic proves of how sharp a relation is at one instance.
 
 For a bound `lhs <= rhs` that is the ratio lhs / rhs, in the entry in which it is largest; a ratio
 of 1 is equality, and a larger one refutes the bound. It is measured where rhs is proved to be
-positive. For an identity it is the deviation |lhs - rhs| / max(|lhs|, |rhs|). A disjunction has
-neither.
+positive. For an identity it is the deviation |lhs - rhs| / max(|lhs|, |rhs|).
 
 The quotient of the ends of the balls is a proved lower bound of the ratio, and so of the supremum
 over all instances. Floats take no part in it.
@@ -30,7 +29,7 @@ from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.errors import InputError
 from rankcheck.text import short_text
 
-__all__ = ["Attained", "NotCertifiedError", "OutsideError", "attained", "measures"]
+__all__ = ["Attained", "NotCertifiedError", "OutsideError", "attained"]
 
 #: The precision rises until the ends of a ratio are so close to one another, relatively.
 WIDTH = Fraction(1, 2**80)
@@ -109,17 +108,11 @@ class Attained:
         return str(-Decimal(rounded_down(-self.high)))
 
 
-def measures(relation: Relation) -> bool:
-    """Whether a relation has a ratio or a deviation: it is no disjunction."""
-    return SIGNS[relation.kind].bound or relation.kind == "eq"
-
-
 def attained(instance: Instance) -> tuple[Attained, ...]:
     """What balls prove of each relation at an instance; one without a ratio there is left out.
 
-    Left out are disjunctions, relations that are not asserted there, bounds whose right side is not
-    proved to be positive, and what would refute a relation and is inconclusive, as where the
-    witnesses of `there_is` are not said to be all that there are.
+    Left out are relations that are not asserted there, and bounds whose right side is not proved to
+    be positive.
 
     Raises:
         NotCertifiedError: if the instance has no sides in balls, if floats contradict that it
@@ -165,8 +158,6 @@ def attained(instance: Instance) -> tuple[Attained, ...]:
 
 def _largest(relation: Relation, number: int, bits: int) -> Attained | None:
     """The entry of a relation with the largest ratio, by its proved lower bound."""
-    if not measures(relation):
-        return None
     bound = SIGNS[relation.kind].bound
     entries = []
     for lhs, rhs in _asserted(relation):
@@ -177,10 +168,7 @@ def _largest(relation: Relation, number: int, bits: int) -> Attained | None:
         if ends is not None:
             label, middles = relation.label, (middle(lhs), middle(rhs))
             entries.append(Attained(number, relation.kind, label, *ends, *middles, bits))
-    largest = max(entries, key=lambda entry: entry.low, default=None)
-    if largest is not None and largest.refutes and relation.inconclusive:
-        return None
-    return largest
+    return max(entries, key=lambda entry: entry.low, default=None)
 
 
 def _asserted(relation: Relation) -> Iterator[tuple[BallArray, BallArray]]:

@@ -19,7 +19,6 @@ __all__ = [
     "parts",
     "shortened",
     "split",
-    "value",
     "value_latex",
 ]
 
@@ -119,18 +118,6 @@ def equation(text: str, *, exact: bool = False) -> str | None:
         return None
     latex = _latex(value, exact)
     return None if latex is None else f"{_symbol(name)} = {latex}"
-
-
-def value(text: str) -> Markup:
-    """The value of a step: a number or an array as a formula, other text as it is.
-
-    >>> value("12")
-    Markup('<math><mn>12</mn></math>')
-    >>> value("3 × 4 matrix")
-    Markup('3 × 4 matrix')
-    """
-    latex = value_latex(text)
-    return Markup("{}").format(text) if latex is None else formula(latex)
 
 
 def value_latex(text: str) -> str | None:

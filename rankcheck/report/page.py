@@ -33,7 +33,7 @@ from rankcheck.files import project_folder
 from rankcheck.records.file import short
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, spread
-from rankcheck.report.instances import instance, number, shortened, value
+from rankcheck.report.instances import instance, shortened
 from rankcheck.report.networks import drawing
 from rankcheck.report.paths import public
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
@@ -280,8 +280,6 @@ def _environment() -> Environment:
         "words": markup.words,
         "line": markup.line,
         "instance": instance,
-        "number": number,
-        "value": value,
         "drawing": drawing,
         "holds": lambda kind: SIGNS[kind].holds,
         "public": public,

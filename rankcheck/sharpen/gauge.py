@@ -24,7 +24,6 @@ from rankcheck.hunt.arena import Arena
 from rankcheck.hunt.margins import Margins
 from rankcheck.hunt.sample import Sample
 from rankcheck.instances.source import over_batch
-from rankcheck.records.ratio import measures
 
 __all__ = ["INFINITE", "Gauge", "NoRatioError"]
 
@@ -78,15 +77,13 @@ class Gauge(Arena):
         kept = {
             name: relation
             for number, relation in enumerate(relations)
-            if measures(relation)
-            and (name := relation_name(relation.label, number)) in (self.chosen or (name,))
+            if (name := relation_name(relation.label, number)) in (self.chosen or (name,))
         }
         if not kept:
             names = [relation_name(one.label, number) for number, one in enumerate(relations)]
             raise NoRatioError(
                 f"{self.claim.id} has no ratio at the shape {self.shape.integers}: "
-                f"{', '.join(names)} is none that is measured; a ratio or a deviation is one of "
-                "leq, lt or eq"
+                f"{', '.join(names)} is none that is measured"
             )
         self.names = tuple(kept)
         self._rooms = [SIGNS[relation.kind].bound for relation in kept.values()]
@@ -106,8 +103,6 @@ def _with_room(relation: Relation) -> Relation:
     A bound is asserted where its right side is positive, beyond rounding, and where it fails
     although its right side is not positive: the ratio is then `INFINITE`.
     """
-    if relation.inconclusive:  # beyond equality it says nothing
-        relation = replace(relation, where=relation.asserted & ~relation.violated())
     noise = NOISE * relation.tolerance.detach().double()
     lhs, rhs = relation.lhs.double(), relation.rhs.double()
     if not SIGNS[relation.kind].bound:

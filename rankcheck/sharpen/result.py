@@ -38,7 +38,6 @@ class Sharp(Readable):
         trend: what the ratios by size tend to.
         growing: of a ratio without bound in sight, instances with ever larger ones.
         record: the ratio of the record that the run began with.
-        idle: the factors and terms of its sides that no instance needed.
         history: by seconds, how the ratio grew.
         measured: of the instances on which it was asserted, the share with a ratio. The right side
             of the others was not positive.
@@ -58,7 +57,6 @@ class Sharp(Readable):
     trend: Trend | None = None
     growing: tuple[Extremal, ...] = ()
     record: str | None = None
-    idle: tuple[str, ...] = ()
     history: tuple[tuple[float, float], ...] = ()
     measured: float = 1.0
     why: str = ""
@@ -90,7 +88,6 @@ class Sharp(Readable):
             "trend": None if self.trend is None else asdict(self.trend),
             "growing": [one.to_json() for one in self.growing],
             "record": self.record,
-            "idle": list(self.idle),
             "history": [list(one) for one in self.history],
             "measured": self.measured,
             "why": self.why,

@@ -24,11 +24,10 @@ from rankcheck.counterexamples.reporting import Found, report_violation
 from rankcheck.hunt.arena import NOT_ASSERTED, Shape
 from rankcheck.hunt.settings import check_claim
 from rankcheck.parallel import executor_for, single_thread
-from rankcheck.records.ratio import attained, measures
+from rankcheck.records.ratio import attained
 from rankcheck.sharpen import keeping
 from rankcheck.sharpen.dial import frontier
 from rankcheck.sharpen.extremal import Extremal
-from rankcheck.sharpen.factors import needless
 from rankcheck.sharpen.gauge import NoRatioError
 from rankcheck.sharpen.glance import glance
 from rankcheck.sharpen.growth import growing
@@ -107,7 +106,7 @@ def _check_relations(claim: Claim, relations: Sequence[Relation], settings: Sett
     """Check that there is something to measure, before the search.
 
     Raises:
-        NoRatioError: if a relation that is asked for does not exist, or none has a ratio.
+        NoRatioError: if a relation that is asked for does not exist.
     """
     known = {relation_name(one.label, n): one for n, one in enumerate(relations)}
     for name in settings.relations or ():
@@ -115,12 +114,6 @@ def _check_relations(claim: Claim, relations: Sequence[Relation], settings: Sett
             raise NoRatioError(
                 f"{claim.id} has no relation {name!r}; its relations are {', '.join(known)}"
             )
-    asked = settings.relations or tuple(known)
-    if not any(measures(known[name]) for name in asked):
-        raise NoRatioError(
-            f"{claim.id} has no ratio: {', '.join(asked)} is a disjunction (any_of), of which one "
-            "part holds here and another there; a ratio or a deviation is one of leq, lt or eq"
-        )
 
 
 class _Run:
@@ -212,8 +205,6 @@ class _Run:
 
     def _relations(self, search: Search, before: dict[str, str]) -> tuple[Sharp, ...]:
         """What is known of each relation, in the order of the body."""
-        skipped = self._interrupted or search.refuted()
-        idle = None if skipped else needless(self._claim, search.groups.values(), 0)
         found = []
         for number, relation in enumerate(self._returned):
             name = relation_name(relation.label, number)
@@ -224,13 +215,12 @@ class _Run:
                 label=relation.label,
                 kind=relation.kind,
                 record=before.get(name),
-                idle=() if idle is None else idle.sentences(number),
                 measured=search.measured[name] / max(search.asserted[name], 1),
                 broken=name in search.broken,
             )
             best = search.best.get(name)
             if best is None:
-                found.append(replace(known, why=_why(relation.kind, name, search)))
+                found.append(replace(known, why=_why(name, search)))
             else:
                 found.append(self._finished(known, best, search))
         return tuple(found)
@@ -307,13 +297,8 @@ class _Run:
         return report_violation(instance, self._settings.folder, budget=budget)
 
 
-def _why(kind: str, name: str, search: Search) -> str:
+def _why(name: str, search: Search) -> str:
     """Why a relation has no ratio."""
-    if kind == "any_of":
-        return (
-            "it is a disjunction, of which one part holds here and another there; a ratio or a "
-            "deviation is one of leq, lt or eq"
-        )
     if name in search.broken:
         return (
             "it fails where its right side is not positive, so that no factor repairs it; the "

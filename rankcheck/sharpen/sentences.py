@@ -13,8 +13,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
+from rankcheck.claims.counterexample import rounded
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.describe import approximately, approximately_both
+from rankcheck.counterexamples.describe import approximately
 
 __all__ = [
     "Data",
@@ -209,7 +210,7 @@ def record(relation: Data) -> str:
     best = relation["best"]
     if best is None or Fraction(best["ratio"]) <= Fraction(before):
         return f"the record before, {shown(before)}, stands"
-    old, new = approximately_both(Fraction(before), Fraction(best["ratio"]))
+    old, new = rounded(before, best["ratio"])
     return f"the record before, {old}, is beaten: {new}"
 
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from rankcheck.catalogue.entry import at_prompt
-from rankcheck.counterexamples.describe import approximately, readable
+from rankcheck.claims.labels import readable
+from rankcheck.counterexamples.describe import approximately
 from rankcheck.files import shown_path
 from rankcheck.sharpen.sentences import (
     Data,
@@ -100,8 +101,6 @@ def _details(by: Sequence[str], relation: Data) -> Iterator[str]:
     yield "growing instances:" if grown else ""
     yield from (_instance(f"  {shown(one['ratio'], 6)} at", one) for one in grown[-GROWING:])
     yield unmeasured(relation)
-    for sentence in relation["idle"]:
-        yield f"{sentence}: it is superfluous, or these instances never exercise it"
     yield record(relation)
 
 

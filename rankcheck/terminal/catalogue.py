@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from rankcheck.catalogue import certificates
 from rankcheck.catalogue.certificates import CertificateError, Section
 from rankcheck.catalogue.entry import Entry
-from rankcheck.claims.counterexample import Sides
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.sides import sides_of
 from rankcheck.files import LEFT, shown_path
@@ -22,8 +22,6 @@ from rankcheck.terminal.plain import readable
 
 #: Characters that a title has in a list before the other columns are cut, and the place.
 _TITLE, _PLACE = 40, 10
-#: An instance is cut off after so many characters; its certificate has it whole.
-_INSTANCE = 600
 
 
 def lines(entries: Sequence[Entry], stream: TextIO, width: int | None) -> list[str]:
@@ -107,18 +105,12 @@ def found(path: Path, data: Mapping[str, Any], entry: Entry | None) -> list[str]
         entry: its claim, where that is known.
     """
     smallest = build(Section, data["smallest"])
-    parts: list[Sides] = [smallest, *smallest.also]
-    lines = ["counterexample: " + ", and ".join(part.sentence for part in parts)]
-    for part in parts:
-        of = f"{part.label}: " if part.label and len(parts) > 1 else ""
-        sides = () if entry is None else sides_of(entry, smallest.relation, part.label)
-        named = zip(("lhs", "rhs"), sides, strict=False)
-        lines += [f"    {of}{name} is {side}" for name, side in named if side]
-    text = smallest.description
-    cut = f" … ({len(text)} characters)" if len(text) > _INSTANCE else ""
-    lines.append(f"    {text[:_INSTANCE]}{cut}")
+    if entry is not None:
+        texts = sides_of(entry, smallest.relation, smallest.label)
+        smallest = replace(smallest, texts=texts)
+    lines = smallest.lines("counterexample", "by its certificate")
     if entry is not None and entry.statement != data["statement"]:
-        lines.append("    it was found for another text of the claim")
+        lines.append("  it was found for another text of the claim")
     lines.append(f"certificate: {shown_path(path)}")
     typed = shlex.quote(_typed(path, data["claim"], entry))
     lines.append(f"    to prove it again: rankcheck replay {typed}")

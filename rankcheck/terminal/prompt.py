@@ -10,10 +10,9 @@ from rankcheck.audit.result import Audit
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.facts import Facts
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.describe import approximately, describe_instance, describe_part
+from rankcheck.counterexamples.describe import approximately, describe_instance
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import Judgement
-from rankcheck.counterexamples.message import sides
 from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.counterexamples.replay import Replayed
 from rankcheck.counterexamples.reporting import Found
@@ -119,23 +118,12 @@ def _(shown: History | Comparison) -> str:
 
 @_text.register
 def _(shown: Counterexample) -> str:
-    sign = SIGNS[shown.kind].fails
-    label = f"{shown.label}: " if shown.label else ""
-    relation = f"{label}lhs {shown.lhs} {sign} rhs {shown.rhs}{shown.entry_text}"
-    return f"counterexample: {relation}\n  {shown.description}"
+    return "\n".join(shown.lines("counterexample", "proved"))
 
 
 @_text.register
 def _(shown: Refutation) -> str:
-    judgement = shown.instance.in_balls
-    head = f"counterexample to {shown.claim.id}: {sides(judgement)}"
-    parts = [
-        part if part.startswith(f"{name} = ") else f"{name}: {part}"
-        for name, part in ((n, describe_part(n, value)) for n, value in shown.exact.items())
-    ]
-    lines = [f"{head} (proved, {shown.bits}-bit balls)", *(f"  {part}" for part in parts)]
-    named = zip(("lhs", "rhs"), shown.texts, strict=False)
-    lines += [f"  {name}: {text}" for name, text in named if text]
+    lines = shown.lines(f"counterexample to {shown.claim.id}", "proved")
     lines.append(f"  claimed: {shown.claim.claimed}")
     if shown.certificate is not None:
         lines.append(f"  certificate: {shown.certificate}")
@@ -152,7 +140,10 @@ def _(shown: Instance) -> str:
 def _(shown: Judgement) -> str:
     said = f"<{shown.finding}"
     if shown.finding == "refuted":
-        said += f" ({shown.bits}-bit balls): {sides(shown)}"
+        assert shown.lhs is not None
+        assert shown.rhs is not None
+        sign = SIGNS[shown.kind].fails
+        said += f" ({shown.bits}-bit balls): {shown.lhs.describe()} {sign} {shown.rhs.describe()}"
     return f"{said}{f': {shown.reason}' if shown.reason else ''}>"
 
 

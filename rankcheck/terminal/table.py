@@ -152,7 +152,7 @@ def facts(row: Row) -> list[str]:
     block += [] if row.scope is None else [f"enumerated: {row.scope.text}"]
     block += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
     for number, each in enumerate(row.relations):
-        block += [_relation(number, each), *(f"  {said}" for said in each.idle + each.hollow)]
+        block += [_relation(number, each), *(f"  {said}" for said in each.hollow)]
         block += [] if each.beaten is None else [f"  {each.beaten}"]
     block += [
         f"reached, {name}: {_spread(counts, row.swept.evaluated)}"

@@ -13,9 +13,8 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.explain import explained
 from rankcheck.counterexamples.instance import DisagreementError
-from rankcheck.counterexamples.message import raised_message
+from rankcheck.counterexamples.refutation import explained
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.files import shown_path
@@ -104,7 +103,7 @@ def _replayed(claim: Claim) -> Row:
         )
         return row("failed", messages=(message,))
     assert result.instance is not None
-    found = explained(result.instance, result.smallest, shown_path(path))
+    found = explained(result.instance, shown_path(path))
     return row("refuted", counterexample=found)
 
 
@@ -201,14 +200,9 @@ def _raised(claim: Claim, result: Search) -> str:
     """
     first, *others = sorted(result.raised, key=lambda raised: raised.short)
     if result.counts.evaluated == 0:
-        first.error.add_note(f"on the instance {first.describe(claim)}")
+        first.error.add_note(f"on the instance {'; '.join(first.instance(claim))}")
         raise first.error
-    message = raised_message(claim, first.record, first.family, first.error, by=first.by)
+    message = f"{claim.id} {'is undecided' if first.short else 'failed'}: {first.told(claim)}"
     if others:
         message += f"\n  and on {len(others)} other instance{'s' * (len(others) > 1)}"
-    if first.short:
-        return message + "\n  smaller ranges in the generator, or more memory, would decide it"
-    return message + (
-        f"\n  the {first.by} accepts every instance inside the hypotheses; source.require in the "
-        "generator, before the operation that raises, leaves an instance out"
-    )
+    return message

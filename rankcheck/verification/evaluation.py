@@ -7,6 +7,7 @@ break a hypothesis; if it still raises, it is halved until the instances that ra
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -20,21 +21,21 @@ from hypothesis.errors import HypothesisException
 
 from rankcheck.balls import wraps
 from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.labels import readable
 from rankcheck.claims.relations import Relation
-from rankcheck.counterexamples.describe import describe_instance, readable
+from rankcheck.counterexamples.describe import describe_instance
 from rankcheck.counterexamples.judge import exact_instance
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, Source
-from rankcheck.parallel.traces import named
+from rankcheck.parallel.traces import raised
 from rankcheck.verification.branches import Watch, Watched, watching
 from rankcheck.verification.counts import Counts
 
 __all__ = [
     "CULPRITS",
-    "RAN_OUT",
     "Evaluation",
     "Part",
     "Raised",
@@ -44,8 +45,6 @@ __all__ = [
 
 #: Halving ends once this many instances of a batch have raised: the claim has failed anyway.
 CULPRITS = 64
-#: What a claim did for which memory was short.
-RAN_OUT = "ran out of memory"
 #: Errors that say nothing about an instance: they are not caught.
 PASSED = (ClaimError, InputError, ReplayError, HypothesisException)
 
@@ -102,23 +101,22 @@ class Raised:
     error: Exception
     by: str
 
-    def describe(self, claim: Claim) -> str:
-        """The instance as numbers: what the body received, and the choices that make it."""
-        lines = []
-        if self.by == "body":
-            text = instance_text(claim, self.family, self.record)
-            lines += [text] if text else []
-        lines.append(readable(f"{self.family} draws {write_choices(self.record)}"))
-        return "; ".join(lines)
+    def instance(self, claim: Claim) -> tuple[str, ...]:
+        """The instance as the body received it, and the choices that make it."""
+        drawn = readable(f"drawn: {self.family}: {json.dumps(write_choices(self.record))}")
+        text = instance_text(claim, self.family, self.record) if self.by == "body" else None
+        return (drawn,) if text is None else (text, drawn)
 
-    def sentence(self, claim: Claim) -> str:
-        """What was raised at which shape, the rule, and the instance."""
-        kind, _, text = named(self.error).partition(": ")
-        what, why = f"raised {kind}", f"{text}; a body accepts every instance of its family"
-        if self.short:
-            what, why = RAN_OUT, named(self.error)
-        shape = self.record.integers
-        return f"{claim.id} {what} at the shape {shape}: {why}\n  {self.describe(claim)}"
+    def told(self, claim: Claim) -> str:
+        """What was raised, in which line, the instance, and what to do."""
+        rule = (
+            "smaller ranges in the generator, or more memory, would decide it"
+            if self.short
+            else f"the {self.by} accepts every instance inside the hypotheses; source.require in "
+            "the generator, before the operation that raises, leaves an instance out"
+        )
+        what = raised(self.error, claim.file, self.by)
+        return "\n  ".join([what, *self.instance(claim), rule])
 
     @property
     def short(self) -> bool:

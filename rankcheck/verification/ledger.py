@@ -84,7 +84,7 @@ class RelationFacts:
 
     Attributes:
         label: which of several relations this is.
-        kind: `leq`, `lt`, `eq` or `any_of`.
+        kind: `leq`, `lt` or `eq`.
         asserted: the share of the instances of the sweep and the draws, those that break a
             hypothesis included, on which it was asserted.
         ratio: the largest lhs / rhs of a bound outside the tight family; None without one.
@@ -94,7 +94,7 @@ class RelationFacts:
         spread: the distribution over the instances outside the tight family: of lhs / rhs in equal
             parts of [0, 1], or of the deviation of an identity by decades (see `spread`).
         sharpest: the instance on which a bound came closest to equality, as a text.
-        idle, hollow: sentences on factors and terms that no instance needs; on idle sides.
+        hollow: sentences on a side that never varies, and on sides that are one computation.
         record: the largest lhs / rhs of a bound that is on record, a decimal number that is not
             larger; None without one.
         beaten: a sentence, if this run has found a clearly larger one.
@@ -112,7 +112,6 @@ class RelationFacts:
     deviation: float | None = None
     spread: tuple[int, ...] = ()
     sharpest: str | None = None
-    idle: tuple[str, ...] = ()
     hollow: tuple[str, ...] = ()
     record: str | None = None
     beaten: str | None = None

@@ -233,7 +233,7 @@ def settled_in(tally: Tally, instance: Instance) -> Judgement:
     undecided = instance.in_balls.finding == "undecided"
     judgement = instance.in_balls if undecided else instance.judgement
     if judgement.differs:
-        tally.differs = tally.differs or judgement.differs.format(instance.parting)
+        tally.differs = tally.differs or judgement.differs
         tally.differing += 1
     if not judgement.violation:
         tally.counts += Counts.of(judgement)

@@ -23,7 +23,6 @@ from rankcheck.records.file import Held
 from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Raised, instance_text
-from rankcheck.verification.idle import Idle
 from rankcheck.verification.ledger import RelationFacts
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of
@@ -143,7 +142,6 @@ class Search:
             sharpest=instance_text(claim, sharpest[0].family, sharpest[0].record)
             if sharpest
             else None,
-            idle=() if self.swept.idle is None else self.swept.idle.sentences(number),
             hollow=hollow(claim, number, [one for one in (tight, *away) if one is not None]),
             record=None if record is None else record.ratio,
         )
@@ -166,8 +164,6 @@ def search(
     assert claim.instances is not None
     family, profile, seed = claim.instances, settings.profile, settings.seed
     result = Search()
-    if not control:
-        result.tight.idle = result.swept.idle = Idle.of(claim)
 
     def enumerated() -> Instance | None:
         result.shapes = scope_of(claim, profile)

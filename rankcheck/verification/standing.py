@@ -17,9 +17,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.labels import relation_name
+from rankcheck.claims.labels import readable, relation_name
 from rankcheck.claims.tolerances import TIGHT
-from rankcheck.counterexamples.describe import describe_exact, readable, selector
+from rankcheck.counterexamples.describe import describe_exact, selector
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.files import shown_path
 from rankcheck.instances.choices import write_choices

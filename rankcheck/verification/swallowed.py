@@ -108,7 +108,7 @@ class _Sample:
         nonzero, _ = _entries(relation)
         size = torch.where(nonzero & relation.asserted, relation.size.detach().double(), 0.0)
         place = int(size.reshape(-1).argmax())
-        entry = Entry(relation, number, place, int(relation.nearest.reshape(-1)[place]))
+        entry = Entry(relation, number, place)
         error = None if instance.claim.no_ball else _from_balls(instance, entry)
         if error is None:
             error = _from_neighbours(instance, entry)
@@ -136,7 +136,7 @@ def _from_balls(instance: Instance, entry: Entry) -> float | None:
     try:
         with balls.precision(PRECISIONS[0]):
             exact = exact_instance(instance.family, instance.record)
-            relation = instance.claim.relations(exact)[entry.number].parts[entry.part]
+            relation = instance.claim.relations(exact)[entry.number]
             ends = [
                 balls.difference_bounds(side.reshape(-1)[entry.place], Fraction(value))
                 for side, value in zip(relation.sides(), (entry.lhs, entry.rhs), strict=True)

@@ -19,7 +19,6 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, over_batch
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, Evaluation, Part, Raised
-from rankcheck.verification.idle import Idle, meant
 from rankcheck.verification.reach import reached
 from rankcheck.verification.scouts import Visited
 from rankcheck.verification.spread import Spread
@@ -29,6 +28,13 @@ __all__ = ["RelationTally", "Sharpest", "Tally", "hidden", "hollow", "seen_in"]
 
 #: A side that is one number on so many instances does not vary.
 ENOUGH, SIDES = 64, ("left", "right")
+#: What makes an array of one number, such as a one that carries the shape of a side.
+WRITTEN = frozenset(
+    {
+        *("zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full_like"),
+        *("new_full", "Fraction", "as_tensor", "float", "full", "scalar", "tensor"),
+    }
+)
 #: Ratios that agree in so many decimals count as the same.
 SAME = 6
 
@@ -150,7 +156,6 @@ class Tally:
         left: instances that are not counted: floats do not decide them, and balls were not asked.
         unseen: instances whose relations were not added, because one of them ended the search.
         visited: of a sweep, the discrete shapes that it has visited.
-        idle: of a claim, the parts of its sides that no instance needs.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -162,7 +167,6 @@ class Tally:
     left: int = 0
     unseen: int = 0
     visited: Visited = field(default_factory=Visited)
-    idle: Idle | None = None
 
     @property
     def lost(self) -> bool:
@@ -180,8 +184,6 @@ class Tally:
 
         Scouts are too many, and too small, to look for parts of the sides that are not needed.
         """
-        if self.idle is not None and not scout:
-            self.idle.add(part)
         left = torch.zeros_like(part.valid)
         for number, relation in enumerate(part.relations):
             entries = open_entries(relation, part, part.violated[number]) & relation.asserted
@@ -225,7 +227,7 @@ def hollow(claim: Claim, number: int, seen: Sequence[RelationTally]) -> tuple[st
     if len(written) == 2 and ast.dump(written[0]) == ast.dump(written[1]):
         same = all(one.values[0] == one.values[1] for one in seen)
         return ("both sides are the same computation",) * same
-    names, told = [meant(side) - {*claim.parameters} for side in written], []
+    names, told = [_meant(side) - {*claim.parameters} for side in written], []
     if sum(one.asserted for one in seen) < ENOUGH or (seen[-1].kind == "eq" and not all(names)):
         return ()
     for place, used in enumerate(names):
@@ -234,6 +236,20 @@ def hollow(claim: Claim, number: int, seen: Sequence[RelationTally]) -> tuple[st
         if len(values) == 1 and used & (used if zero else {*claim.arguments}):
             told.append(f"the {SIDES[place]} side is {values.pop():.6g} on every instance")
     return tuple(told)
+
+
+def _meant(node: ast.AST) -> set[str]:
+    """The names in an expression, without those that lend a number their shape or kind alone."""
+    match node:
+        case ast.Name(name):
+            return {name}
+        case ast.FloorDiv() | ast.Mod():
+            return {"//"}
+        case ast.BinOp(ast.Constant(0), ast.Mult()) | ast.BinOp(_, ast.Mult(), ast.Constant(0)):
+            return set()
+        case ast.Call(ast.Name(name) | ast.Attribute(attr=name)) if name in WRITTEN:
+            return set()
+    return set[str]().union(*map(_meant, ast.iter_child_nodes(node)))
 
 
 def open_entries(relation: Relation, part: Part, violated: torch.Tensor) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Finite sets of witnesses along an axis: all permutations, all signs, all orders of the units.
 
-With :func:`rankcheck.there_is` a claim says that one of them does something.
+That one of them does something is said of the largest, or the least, along the axis.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck import any_of, eq, leq, lt
+from rankcheck import eq, leq, lt
 from rankcheck.balls import BallArray, balls
 from rankcheck.claims import tolerances
 from rankcheck.claims.relations import NoTruthValue
@@ -191,7 +191,7 @@ def test_how_far_beyond():
 
 @pytest.mark.parametrize("asks", [lambda a, b: a or b, lambda a, b: not a], ids=("or", "not"))
 def test_a_relation_has_no_truth_value(asks):
-    with pytest.raises(NoTruthValue, match=r"a tuple of relations for `and`, any_of\(\.\.\.\)"):
+    with pytest.raises(NoTruthValue, match=r"for `and`, leq\(torch\.minimum\(a, b\), 0\) for"):
         asks(leq(array(0), 1), leq(1, array(2)))
 
 
@@ -208,74 +208,10 @@ def test_a_strict_relation_fails_at_equality_whatever_its_tolerance():
     assert lt(torch.tensor([3]), 4).strengthened().violated().all()
 
 
-def test_a_disjunction_fails_where_all_its_parts_do():
-    x = array(0, 1.5, 1, 2, 3)
-    either = any_of(leq(x, 1), leq(2, x))
-    assert either.violated().tolist() == [False, True, False, False, False]
-    assert either.excess[1] == 0.5
-    assert [float(either.lhs[1]), float(either.rhs[1])] == [2, 1.5]
-    assert either.beyond()[0] == -INF
-    assert either.beyond()[1] == 0.25
-    assert not any_of(leq(x, 0), leq(-x, 0)).violated().any()
-    assert any_of(lt(x, 1), lt(1, x)).violated().tolist() == [False, False, True, False, False]
-    assert any_of(eq(x, 1), eq(x, 3)).violated().tolist() == [True, True, False, True, False]
-    assert any_of(leq(x * NAN, 1), leq(x, 2)).violated().tolist() == [False] * 4 + [True]
-    assert any_of(leq(x, -1), eq(x, NAN)).beyond()[0] == 1
-
-
-def test_each_part_of_a_disjunction_has_its_own_tolerance():
-    x, far = array(1 + 1e-9), leq(array(2), 1)
-    assert any_of(leq(x, 1), far).violated().all()
-    assert not any_of(leq(x, 1, error=1e-8), far).violated().any()
-    assert not any_of(far, leq(x, 1, scale=array(1e9))).violated().any()
-    assert any_of(leq(x, 1), leq(array(2), 1, error=0.5)).tolerance < 1e-8
-    # The part that is within its tolerance stands for both, though the other is nearer to equality.
-    assert any_of(leq(array(1.1), 1), leq(array(2), 1, error=2)).rhs == 1
-    assert any_of(leq(array(1.1), 1), leq(array(2), 1, error=2)).excess == 1
-
-
-def test_a_disjunction_is_asserted_where_all_its_parts_are():
-    x = array(5, 5, 5)
-    here = torch.tensor([True, True, False])
-    there = torch.tensor([True, False, True])
-    both = any_of(leq(x, 1, where=here), leq(x, 2, where=there))
-    assert both.asserted.tolist() == both.violated().tolist() == [True, False, False]
-    assert any_of(leq(x, 1), leq(x, 2), where=here).violated().tolist() == here.tolist()
-    nested = any_of(any_of(leq(x, 1), leq(x, 2), where=here), leq(x, 3, where=there))
-    assert len(nested.parts) == 3
-    assert nested.violated().tolist() == [True, False, False]
-
-
-def test_the_parts_of_a_disjunction_have_one_shape():
-    one = leq(array(1, 5), 2, scale=array(1, 1), where=torch.tensor([True, True]))
-    entries = leq(torch.tensor([[0.0, 9], [0, 9]], dtype=torch.float64), 3)
-    for either in (any_of(one, entries), any_of(entries, one)):
-        assert either.violated().tolist() == [[False, False], [False, True]]
-        assert all(part.lhs.shape == (2, 2) for part in either.parts)
-    assert any_of(leq(array(3), 2), leq(3, 2)).over((4,)).violated().tolist() == [True]
-    assert any_of(leq(3, 2), leq(4, 2)).over((4,)).violated().tolist() == [True] * 4
-    with pytest.raises(ValueError, match=r"any_of broadcast to one shape; received \[\(2,\), \(3,"):
-        any_of(leq(array(1, 2), 0), leq(array(1, 2, 3), 0))
-    with pytest.raises(TypeError, match=r"any_of received bool; it takes relations"):
-        any_of(True)
-    with pytest.raises(TypeError, match=r"any_of received nothing"):
-        any_of()
-
-
-def test_the_derived_mutant_of_a_disjunction_strengthens_each_part():
-    x = array(0.5, 1, 2)
-    mutant = any_of(leq(x, 1), leq(-x, -1), label="l").strengthened()
-    assert (mutant.excess > mutant.tolerance).tolist() == [False, True, False]
-    assert mutant.label == "l"
-    counts = any_of(leq(torch.tensor([2, 3]), 2), eq(torch.tensor([2, 3]), 7)).strengthened()
-    assert counts.violated().all()
-
-
-def test_disjunctions_of_balls_are_made():
-    x = BallArray.exact([Fraction(1, 3), 2])
-    either = any_of(leq(x, 1), eq(torch.tensor([1, 2]), 2), lt(1, x, where=x > 1))
-    assert either.asserted.tolist() == [False, True]
-    assert [part.kind for part in either.parts] == ["leq", "eq", "lt"]
+@pytest.mark.parametrize("name", ["any_of", "there_is"])
+def test_a_claim_that_asks_for_what_went_is_told_what_to_write(name):
+    with pytest.raises(ImportError, match=r"leq\(torch\.minimum\(a, b\), 0\)"):
+        exec(f"from rankcheck import {name}")
 
 
 ENDS = (-(2**63), 2**63 - 1)
@@ -291,7 +227,6 @@ def test_the_difference_of_integers_does_not_wrap(lhs, rhs):
             assert leq(one, two).violated().tolist() == [a > b]
             assert lt(one, two).violated().tolist() == [a >= b]
             assert eq(one, two).violated().tolist() == [a != b]
-            assert any_of(lt(one, two), eq(one, two)).violated().tolist() == [a > b]
             bound, equation = leq(one, two), eq(one, two)
             assert int(bound.excess) == max(-ENDS[1], min(ENDS[1], a - b))
             assert int(equation.excess) == abs(int(bound.excess))
@@ -325,8 +260,6 @@ def test_floats_meet_integers_of_any_size():
 def test_a_condition_is_made_of_truth_values(make, where):
     with pytest.raises(TypeError, match=r"where= received numbers .*; a condition is a comparison"):
         make(array(1, 2), 0, where=where)
-    with pytest.raises(TypeError, match=r"where= received numbers"):
-        any_of(leq(array(1, 2), 0), where=where)
     with pytest.raises(TypeError, match=r"where= received numbers"):
         make(array(1, 2), 0, where=BallArray.exact([Fraction(1, 3), 2]))
 

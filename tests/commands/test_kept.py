@@ -42,13 +42,13 @@ def test_a_refuted_claim_is_shown_with_its_counterexample(command):
     code, out, err = command("show", REFUTED)
     assert (code, err) == (0, "")
     end = out[out.index("counterexample: ") :].splitlines()
-    assert end[0] == "counterexample: lhs 3 > rhs 2 by 1"
-    assert end[1] == "    lhs is least_constant_cost(v + w)"
-    assert end[3] == "    depth = 64, v = 1, w = 1"
-    assert end[4].startswith("certificate: ")
-    assert end[4].endswith(f"{REFUTED}.json")
-    assert end[5].endswith(f"rankcheck replay {REFUTED}")
-    assert end[6].endswith(f"rankcheck export {REFUTED} [--script | --coq | --bibtex]")
+    assert end[0].startswith("counterexample: lhs 3 > rhs 2 by 1 (")
+    assert end[1] == "  lhs is least_constant_cost(v + w)"
+    assert end[3] == "  depth = 64, v = 1, w = 1"
+    assert end[-3].startswith("certificate: ")
+    assert end[-3].endswith(f"{REFUTED}.json")
+    assert end[-2].endswith(f"rankcheck replay {REFUTED}")
+    assert end[-1].endswith(f"rankcheck export {REFUTED} [--script | --coq | --bibtex]")
     assert "counterexample: " not in command("show", "rank.sandwich")[1]
 
 
@@ -83,7 +83,7 @@ def test_a_certificate_of_another_text_is_shown_as_such(command, left):
     Path("mine.py").write_text(FALSE.replace("are small", "are tiny"), encoding="utf-8")
     code, out, err = command("show", "mine.py", str(left))
     assert (code, err) == (0, "")
-    assert out.count("    it was found for another text of the claim\n") == 2
+    assert out.count("  it was found for another text of the claim\n") == 2
 
 
 def test_what_a_run_has_left_is_found_by_its_id(command, left):

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankcheck import any_of, eq, leq, lt
+from rankcheck import eq, leq, lt
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.counterexamples.judge import PRECISIONS, exact_instance, judge
@@ -314,40 +314,6 @@ def test_a_strict_relation_is_decided_only_where_the_balls_are_apart(
     if finding == "refuted":
         assert judgement.kind == "lt"
         assert judgement.excess >= 0
-
-
-NOT, YES = (lambda x: leq(x, 1)), (lambda x: leq(x, 2))
-OPEN = lambda x: lt(x.exp(), (x / 2).exp() * (x / 2).exp())  # noqa: E731
-
-
-@pytest.mark.parametrize(
-    ("parts", "finding"),
-    [
-        ((NOT,), "refuted"),
-        ((NOT, lambda x: leq(2, x)), "refuted"),
-        ((NOT, YES), "satisfied"),
-        ((YES, OPEN), "satisfied"),
-        ((NOT, OPEN), "undecided"),
-        ((OPEN, lambda x: leq(1 / (x - 1.5), 0)), "undecided"),
-        ((NOT, lambda x: leq(x, 0, where=x > 2)), "satisfied"),
-        ((NOT, lambda x: leq((x / 3).exp() ** 3, x.exp())), "satisfied"),
-    ],
-)
-def test_a_disjunction_is_refuted_only_if_each_part_is(scalars, record, parts, finding):
-    claim = claim_of(scalars(), lambda x: any_of(*(part(x) for part in parts), label="either"))
-    judgement = judge(claim, record(1.5))
-    assert judgement.finding == finding, judgement.reason
-    assert len(judgement.also) == (len(parts) - 1 if finding == "refuted" else 0)
-
-
-def test_the_parts_of_a_disjunction_fail_in_one_entry(record, lists):
-    claim = claim_of(lists(), lambda x: any_of(leq(x, 0), leq(0, x)))
-    choices = read_choices(lists(), [2, [1, -1]])
-    assert judge(claim, choices).finding == "satisfied"
-    sums = claim_of(lists(), lambda x: any_of(leq(x, 0), leq(x.sum(-1, keepdim=True), -1)))
-    judgement = judge(sums, choices)
-    assert judgement.finding == "refuted"
-    assert [float(part.excess) for part in (judgement, *judgement.also)] == [1, 1]
 
 
 @pytest.mark.parametrize(

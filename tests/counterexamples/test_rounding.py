@@ -107,24 +107,6 @@ def test_more_instances_are_judged_where_floats_are_far_off(declare):
     assert abs(found.record.tensors[0] - 0.5) < 0.5
 
 
-def test_the_operation_is_named_at_which_floats_and_balls_part(declare, record):
-    def inner(x):
-        return x * (1.5 if in_floats(x) else 1)
-
-    def body(x):
-        same = x + 1
-        other = inner(same)
-        last = other * 2
-        return leq(last, 2 * same)
-
-    claim = declare(body, numbers())
-    instance = Instance(claim, claim.instances, record(1.0))
-    assert instance.judgement.finding == "satisfied"
-    assert instance.judgement.differs.format(instance.parting) == (
-        "floats differ by 2 (other = inner(same)); in balls the relation holds"
-    )
-
-
 def test_an_instance_is_evaluated_once_however_often_it_is_asked(declare, record):
     """In floats, on balls, and at two neighbours of each of the pairs."""
     evaluated = []
@@ -136,9 +118,7 @@ def test_an_instance_is_evaluated_once_however_often_it_is_asked(declare, record
     claim = declare(body, numbers())
     instance = Instance(claim, claim.instances, record(1.0))
     for _ in range(2):
-        assert instance.judgement.differs == (
-            "floats differ by 1e+03{}; in balls the relation holds"
-        )
+        assert instance.judgement.differs == ("floats differ by 1e+03; in balls the relation holds")
         assert instance.clear
         assert not instance.proved
     assert evaluated.count(True) == 1 + 2 * PAIRS
@@ -277,7 +257,7 @@ def test_a_rank_that_rounding_decides_differs(declare, record):
     claim, one = declare(body, numbers()), record(1.0)
     instance = Instance(claim, claim.instances, one)
     assert instance.judgement.finding == "satisfied"
-    assert "(product = log_pseudo_determinant(A @ A.mT))" in instance.parting
+    assert instance.judgement.differs
 
 
 # What balls prove, and no search has found: an instance that was typed, or is in a certificate.

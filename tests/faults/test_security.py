@@ -32,8 +32,6 @@ ALLOWED = {
     ("commands/cli.py", "importlib.import_module"): "sub-commands, by a fixed list of names",
     ("__init__.py", "importlib.import_module"): "the pages of notebooks",
     ("doors.py", "importlib.import_module"): "modules of rankcheck, named by its packages",
-    ("verification/idle.py", "compile"): "the body of a claim that is loaded, with a part changed",
-    ("verification/idle.py", "exec"): "the same",
     (
         "report/page.py",
         "pydoc.locate",

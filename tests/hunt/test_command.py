@@ -140,7 +140,7 @@ def test_only_a_proof_exits_with_one(capsys, name, code, verdict):
             "journal .rankcheck/hunted.easy.hunt.jsonl does not exist",
         ),
         ([str(STATEMENTS), "--journal", "j"], "claims; a journal is kept for one"),
-        ([selector("broken")], "hunted.broken raised TypeError"),
+        ([selector("broken")], "hunted.broken: its body raised TypeError"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(capsys, arguments, said):

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from rankcheck import any_of, eq, leq, lt
+from rankcheck import eq, leq
 from rankcheck.hunt.margins import Margins, margins, stack
 from rankcheck.hunt.sample import outside
 
@@ -40,21 +40,6 @@ def test_an_instance_has_the_least_margin_of_its_entries_and_a_row_for_each_rela
     found = of(leq(torch.ones_like(rhs), rhs), leq(torch.zeros(2, dtype=torch.float64), rhs[:, 0]))
     assert found.relative.tolist() == [[0.5, 0.0], [1.0, 1.0]]
     assert found.least.tolist() == [0.5, 0.0]
-
-
-def test_the_margin_of_a_disjunction_is_that_of_its_nearest_part():
-    x = torch.tensor([0.5, 1.5, 4.0], dtype=torch.float64, requires_grad=True)
-    either = of(any_of(leq(x, 1), lt(2 + 0 * x, x)))
-    assert either.relative[0].tolist() == [0.5, -0.25, 0.5]
-    assert either.beyond.tolist() == [-math.inf, 0.25, -math.inf]
-    (slope,) = torch.autograd.grad(either.steady[0, 1], x)
-    assert slope.tolist() == [0, 0.5, 0]  # towards 2
-    hidden = torch.tensor([False, True, True])
-    vacuous = of(any_of(leq(x, 1, where=hidden), leq(x, 0)))
-    assert vacuous.relative[0].tolist() == pytest.approx([math.inf, -1 / 3, -0.75])
-    assert vacuous.valid.tolist() == [False, True, True]
-    entries = torch.tensor([[1.0, -1.0]], dtype=torch.float64)
-    assert of(any_of(leq(entries, 0), leq(-entries, 0))).relative.tolist() == [[1.0]]
 
 
 def test_the_margins_of_integers_do_not_wrap():

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import any_of, conjecture, eq, leq, lt
+from rankcheck import conjecture, eq, leq, lt
 from rankcheck.instances.source import instances
 from rankcheck.prove.proof import (
     Branch,
@@ -91,8 +91,8 @@ def quotients(x, y):
 
 @conjecture("proved.strict", instances=two_numbers(low=1.0))
 def strict(x, y):
-    r"""$y \sqrt{x^2 + 1} / (x^2 + 1) < y^2 + 1$, or $y \le 0$, for $x \ge 1$."""
-    return any_of(leq(y, 0 * y), lt(y * y / (1 + y * y), 1 + 0 * x))
+    r"""$y^2 / (1 + y^2) < 1$ for $x \ge 1$."""
+    return lt(y * y / (1 + y * y), 1 + 0 * x)
 
 
 @conjecture("proved.roots", instances=two_numbers())
@@ -283,9 +283,9 @@ def of_quotients(*, bounded=True, **changes):
 SHARE = ("x1^2", "x1^2 + 1")
 
 
-def of_strict(part=1, signs="+"):
-    """Of `strict`: the second of its parts."""
-    made = goal("x1^4 + x1^2 + 1 - x1^4 - x1^2", signs, factors(), SHARE, "1", part=part)
+def of_strict(signs="+"):
+    """Of `strict`."""
+    made = goal("x1^4 + x1^2 + 1 - x1^4 - x1^2", signs, factors(), SHARE, "1")
     return proof(face(leaf(made)), low="1", bounded=True)
 
 

@@ -212,7 +212,7 @@ FORGERIES = {
         made.of_squares(made.SIGNS, replace(made.SQUARE, polynomial="x0^2"), made.ABSOLUTE),
         "the polynomial of a goal is x0^2, and its sides give x0^2 - 2*x0*x1 + x1^2",
     ),
-    "a strict part of a weaker goal": (
+    "a strict relation of a weaker goal": (
         made.strict, made.of_strict(signs="0+"), "is a lt, and its goal proves the signs 0+",
     ),
     "a strict goal by an elimination that is not": (
@@ -286,10 +286,6 @@ FORGERIES = {
         made.differences, made.of_differences(outcome="asserted"),
         "the path is asserted, and the generator rejects",
     ),
-    "a goal of another part": (
-        made.strict, made.of_strict(part=0), "the lhs of entry 0 of relation 0 is",
-    ),
-    "a part that there is not": (made.strict, made.of_strict(part=2), "has no part 2"),
     "another claim": (made.positive, SQUARES, "the lhs of entry 0 of relation 0 is 0 at"),
     "entries of a smaller range": (
         made.squares, made.of_squares(low="0", bounded=True),

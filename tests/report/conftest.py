@@ -48,7 +48,8 @@ REFUTED = Row(
     corrected_by="rank.bound-000",
     certificate="properties/bottleneck/certificates/bottleneck.kernel-as-printed.json",
     counterexample=Counterexample(
-        "", "leq", "2", "[1.00000000000000000 +/- 8.89e-30]", "0.99", family="networks()",
+        label="", kind="leq", lhs="2", rhs="[1.00000000000000000 +/- 8.89e-30]", excess="0.99",
+        family="networks()",
         description="depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]", bits=128,
     ),
 )  # fmt: skip

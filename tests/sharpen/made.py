@@ -49,7 +49,6 @@ def relation(*ratios: str, **values) -> dict:
         "trend": None,
         "growing": [],
         "record": None,
-        "idle": [],
         "history": [],
         "measured": 1.0,
         "why": "",
@@ -117,7 +116,7 @@ def loose() -> dict:
         "0.24", "0.26013004751144445", "0.25",
         special=["W_1 is a multiple of an orthogonal matrix", "b_1 = 0"],
         looks_like=[{"text": "1/(√2 e)", "latex": r"\frac{1}{\sqrt{2} e}", "digits": 16}],
-        record="0.26", idle=["without the factor exp(c_1) on the right nothing breaks"],
+        record="0.26",
         history=[[0.2, 0.05], [0.5, 0.2], [1.5, 0.25], [4.0, 0.26013004751144445]],
     )  # fmt: skip
     return sharpened(found, record_file="records/rank.jacobian-bounds-cost.json")
@@ -178,11 +177,6 @@ def vanishing() -> dict:
     partly = relation("0.5", name="partly", label="partly", refuted=True)
     wholly = relation(name="wholly", label="wholly", refuted=True, why=why)
     return sharpened(wholly, partly, certificate=".rankcheck/rank.jacobian-bounds-cost.json")
-
-
-def disjunction() -> dict:
-    """A relation without ratio."""
-    return sharpened(relation(kind="any_of", why="any_of has no ratio: it has no two sides"))
 
 
 def identity() -> dict:
@@ -251,7 +245,7 @@ STATES: Mapping[str, Callable[[], dict]] = {
     made.__name__: made
     for made in (
         loose, sharp, nearly, refuted, unbounded, growth, negative, nothing, vanishing,
-        disjunction, identity, shapes, interrupted, frontier, all_false, all_survived, jagged,
+        identity, shapes, interrupted, frontier, all_false, all_survived, jagged,
         neighbours,
     )
 }  # fmt: skip
@@ -261,7 +255,7 @@ def odd(text: str) -> dict:
     """A sharpening all of whose texts are the given one."""
     shown = instance("1.5", description=text, family=text)
     found = relation(
-        "1.5", "1.25", name=text, label=text, best=shown, small=shown, special=[text], idle=[text],
+        "1.5", "1.25", name=text, label=text, best=shown, small=shown, special=[text],
         looks_like=[{"text": text, "latex": text, "digits": 9}], growing=[shown], why=text,
         trend={"limit": 2.0, "error": 0.1, "next": [3, 1.9], "model": text},
     )  # fmt: skip

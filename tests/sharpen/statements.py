@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import any_of, conjecture, eq, leq, lt, there_is
+from rankcheck import conjecture, eq, leq, lt
 from rankcheck.balls import is_ball
 from rankcheck.instances import networks_at_points
 from rankcheck.instances.source import instances
@@ -85,18 +85,6 @@ def test_never(x):
     return leq(x, 2 * x, where=x > 9), leq(x * x, 100, label="asserted")
 
 
-@conjecture("sharp.disjunction", instances=numbers())
-def test_disjunction(x):
-    """x is at most 0, or at least 0; and its square is at most 64."""
-    return any_of(leq(x, 0), leq(0, x), label="either"), leq(x * x, 64, label="the square")
-
-
-@conjecture("sharp.only-or", instances=numbers())
-def test_only_or(x):
-    """x is at most 0, or at least 0."""
-    return any_of(leq(x, 0), leq(0, x), label="either")
-
-
 @conjecture("sharp.identity", instances=numbers(count=2))
 def test_identity(x, y):
     r"""$(x + y)(x - y) = x^2 - y^2$."""
@@ -162,14 +150,6 @@ def test_text(x, *, word="no number"):  # noqa: PT028
 def test_both(x):
     """x is at most 2x where x is not negative: the sides have both signs."""
     return leq(torch.relu(x) - torch.relu(-x), 2 * torch.relu(x) - torch.relu(-x))
-
-
-@conjecture("sharp.listed", instances=numbers(low=0.0, high=4.0))
-def test_listed(x):
-    """Some number is as close as 1 to x; two of them are listed, and others may do."""
-    listed = torch.stack((0 * x, 0 * x + 9), -1)
-    close = leq((x[..., None] - listed).abs(), 1 + 0 * listed)
-    return there_is(close, dim=-1, exhaustive=False)
 
 
 @conjecture("sharp.disagree", instances=numbers(low=1.0, high=4.0))

@@ -75,7 +75,6 @@ def test_a_relation_that_fails_has_no_record(capsys, kept):
     [
         (["hill", "--dial", "factor=2..1"], "the interval of factor is 2..1"),
         (["hill", "--relation", "other"], "has no relation 'other'"),
-        (["only-or"], "sharp.only-or has no ratio"),
         (["hill", "--html", "no/such/folder.html"], "cannot write to"),
     ],
 )

@@ -65,15 +65,6 @@ def test_a_ratio_that_balls_do_not_confirm_is_never_reported(sharpened):
     assert result.certificate is None
 
 
-def test_witnesses_that_are_not_all_there_are_refute_nothing(sharpened):
-    result = sharpened("listed")
-    (only,) = result.relations
-    assert only.best.attained.low == 1
-    assert all(ratio <= 1 for _, ratio in only.history)
-    assert not result.refuted
-    assert result.certificate is None
-
-
 def test_what_floats_contradict_is_no_refutation(sharpened):
     result = sharpened("disagree")
     (only,) = result.relations
@@ -127,11 +118,6 @@ def test_relations_that_are_never_asserted_or_have_no_ratio_are_named(sharpened)
     assert never.best is None
     assert "where=" in never.why
     assert other.ratio == pytest.approx(0.64)
-    either, square = sharpened("disjunction", tasks=2).relations
-    assert "disjunction" in either.why
-    assert square.best.attained.low == 1
-    with pytest.raises(InputError, match="either is a disjunction"):
-        sharpened("only-or")
 
 
 def test_sides_of_both_signs_are_measured_where_the_right_one_is_positive(sharpened):

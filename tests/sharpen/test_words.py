@@ -21,8 +21,6 @@ SAID = {
          "attained by: depth 2, slope 0, W_1 = [[1]], b_1 = [0], x = [1/2] (lhs 1/4, rhs 31/32)",
          "    W_1 is a multiple of an orthogonal matrix",
          "by depth of net:", "    1  0.24", "    2  0.2601300475",
-         "the factor exp(c_1) on the right nothing breaks: it is superfluous, or these instances "
-         "never exercise it",
          "the record before, 0.26, is beaten: 0.26013", "360 shapes, 123456 instances, seed 0",
          "  record: records/rank.jacobian-bounds-cost.json"],
     ),
@@ -65,7 +63,6 @@ SAID = {
         [", partly: false as written: it fails where its right side is not positive; elsewhere "
          "lhs/rhs reaches 0.5"],
     ),
-    "disjunction": (": no ratio is certified: any_of has no ratio: it has no two sides", []),
     "identity": (
         ", sum: the two sides agree: on all that was tried, no difference is proved",
         [", trace: false as written: the sides differ by 0.25 of the larger one"],

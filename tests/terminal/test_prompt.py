@@ -5,11 +5,10 @@ import pickle
 import pytest
 import torch
 
-from rankcheck import Network, eq, leq, there_is
+from rankcheck import Network, eq, leq
 from rankcheck.balls import balls
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.counterexample import Counterexample
-from rankcheck.claims.disjunctions import any_of
 from rankcheck.counterexamples.replay import replay
 from rankcheck.hunt.result import Hunt
 from rankcheck.instances.source import instances
@@ -71,10 +70,9 @@ def test_a_counterexample_is_the_arguments_of_the_body(row, claim):
     assert bool(found.relation.violated())
     exact = found.exact
     assert str(balls(exact["net"](exact["x"])).sum(-1).describe()) == found.lhs
-    head, net, x, claimed, file = few(found)
+    head, instance, _, claimed, file = few(found)
     assert head.startswith("counterexample to t.made-up: lhs ")
-    assert net.startswith("  net: depth 1, slope 0, W_1 = [[")
-    assert x.startswith("  x = [")
+    assert instance == f"  {found.description}"
     assert claimed.startswith("  claimed: A statement of the tests")
     assert file == f"  certificate: {row.certificate}"
     with pytest.raises(AttributeError, match="no 'y'; its arguments are net, x"):
@@ -90,9 +88,7 @@ def test_what_leaves_the_process_is_its_text(row):
     assert again == row
     assert again.counterexample == row.counterexample
     assert hash(again.counterexample) == hash(row.counterexample)
-    assert few(again.counterexample)[0] == (
-        f"counterexample: lhs {row.counterexample.lhs} > rhs {row.counterexample.rhs}"
-    )
+    assert row.counterexample.sentence in few(again.counterexample)[0]
     assert set(row.to_json()["counterexample"]) == set(Counterexample.__dataclass_fields__)
 
 
@@ -108,7 +104,7 @@ def test_an_instance_and_its_judgement(row):
     [line] = few(instance)
     assert line.startswith("<instance of t.made-up: depth 1, slope 0, W_1 = ")
     [line] = few(instance.in_balls)
-    assert line.startswith("<refuted (128-bit balls): lhs ")
+    assert line.startswith("<refuted (128-bit balls): ")
 
 
 def test_a_hunt_that_has_not_begun(claim):
@@ -161,18 +157,12 @@ def test_networks():
 
 def test_relations():
     one, three = torch.tensor(1.0).double(), torch.tensor([1.0, 2.0, 3.0]).double()
-    assert repr(leq(one, 2, label="a")) == "<a: lhs 1 ≤ rhs 2, holds>"
-    assert repr(eq(one, 3)).startswith("<lhs 1 = rhs 3, fails by 2 (tolerance ")
-    assert repr(leq(three, 1.5)) == "<≤ at 3 entries, fails at 2 of them by up to 1.5>"
-    assert repr(leq(three, 9, where=three > 2)) == "<≤ at 3 entries, holds (1 of them asserted)>"
-    assert repr(leq(one, 2, where=one > 2)) == "<lhs 1 ≤ rhs 2, not asserted>"
-    either = any_of(leq(one, 0), eq(one, 1))
-    assert repr(either) == "<lhs 1 ≤ rhs 0 or lhs 1 = rhs 1, holds>"
-    assert "holds" in repr(there_is(leq(three, 1), dim=-1, exhaustive=True))
+    assert repr(leq(one, 2, label="a")) == "<a: lhs 1 ≤ rhs 2, fails at 0 of 1 that are asserted>"
+    assert repr(eq(one, 3)) == "<lhs 1 = rhs 3, fails at 1 of 1 that are asserted>"
+    assert repr(leq(three, 1.5)) == "<≤ at 3 entries, fails at 2 of 3 that are asserted>"
+    assert repr(leq(three, 1, where=three > 2)).endswith(", fails at 1 of 1 that are asserted>")
     assert repr(leq(balls(one), 2)) == "<lhs 1 ≤ rhs 2>"
-    assert repr(leq(balls(torch.ones(99).double()), 2)) == (
-        "<lhs of shape (99,) ≤ rhs of shape (99,)>"
-    )
+    assert repr(leq(balls(torch.ones(99).double()), 2)) == "<≤ at 99 entries>"
 
 
 def test_an_object_that_cannot_be_shown(claim):

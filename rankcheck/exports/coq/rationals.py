@@ -42,10 +42,10 @@ class RationalWriter(Writer):
                 yield from self.lemma(name, self.root_statement(x), "split; computed.")
         yield ""
 
-    def side_proof(self, number: int, one: Violation) -> str:
+    def side_proof(self) -> str:
         return "computed."
 
-    def negation(self, one: Violation, lemma: str) -> str:
+    def negation(self, one: Violation) -> str:
         if one.kind == "eq":
-            return f"exact {lemma}"
-        return f"apply {'Qle_not_lt' if one.kind == 'lt' else 'Qlt_not_le'}; exact {lemma}"
+            return "exact violation"
+        return f"apply {'Qle_not_lt' if one.kind == 'lt' else 'Qlt_not_le'}; exact violation"

@@ -42,9 +42,9 @@ class RealWriter(Writer):
         yield ""
         for x in self.plan.steps:
             yield from self.value(x)
-        for number, one in enumerate(self.plan.account.violations, 1):
-            for name, side in zip(self.sides(number), (one.lhs, one.rhs), strict=True):
-                yield from self.about(name, side, side in self.names)
+        one = self.plan.account.violation
+        for name, side in (("lhs", one.lhs), ("rhs", one.rhs)):
+            yield from self.about(name, side, side in self.names)
         yield ""
 
     def value(self, x: Traced) -> Iterator[str]:
@@ -126,12 +126,11 @@ class RealWriter(Writer):
         )
         return f"{start}{facts}lra."
 
-    def side_proof(self, number: int, one: Violation) -> str:
-        lhs, rhs = self.sides(number)
-        return f"pose proof {lhs}_value. pose proof {rhs}_value. lra."
+    def side_proof(self) -> str:
+        return "pose proof lhs_value. pose proof rhs_value. lra."
 
-    def negation(self, one: Violation, lemma: str) -> str:
-        return f"pose proof {lemma}; lra" if one.kind != "eq" else f"exact {lemma}"
+    def negation(self, one: Violation) -> str:
+        return "pose proof violation; lra" if one.kind != "eq" else "exact violation"
 
 
 def _decimal(x: Fraction) -> str:

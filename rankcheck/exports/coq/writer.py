@@ -78,11 +78,9 @@ class Writer:
         yield ""
         yield comment("The two sides.")
         yield ""
-        for number, one in enumerate(account.violations, 1):
-            lhs, rhs = self.sides(number)
-            for name, side in ((lhs, one.lhs), (rhs, one.rhs)):
-                text = written(side, self.names, self.syntax, top=side not in self.names)
-                yield from self.definition(name, text)
+        for name, side in (("lhs", account.violation.lhs), ("rhs", account.violation.rhs)):
+            text = written(side, self.names, self.syntax, top=side not in self.names)
+            yield from self.definition(name, text)
         yield ""
         yield from self.values()
         yield comment("The comparisons that were decided on the way.")
@@ -168,33 +166,22 @@ class Writer:
         yield from wrapped(f"Lemma {name}_is : has_rank {width} {name}_of {fact.rank}.")
         yield from wrapped(f"Proof. exists {witnesses}. {proof} Qed.")
 
-    def sides(self, number: int) -> tuple[str, str]:
-        several = len(self.plan.account.violations) > 1
-        return (f"lhs_{number}", f"rhs_{number}") if several else ("lhs", "rhs")
-
     def theorem(self) -> Iterator[str]:
-        claims = []
-        for number, one in enumerate(self.plan.account.violations, 1):
-            lhs, rhs = self.sides(number)
-            how = f"violation_{number}" if len(self.plan.account.violations) > 1 else "violation"
-            statement = {
-                "eq": f"~ {lhs} {self.equal} {rhs}",
-                "lt": f"{rhs} <= {lhs}",
-            }.get(one.kind, f"{rhs} < {lhs}")
-            yield from self.lemma(how, statement, self.side_proof(number, one))
-            sign = {"eq": self.equal, "lt": "<"}.get(one.kind, "<=")
-            claims.append((f"~ ({lhs} {sign} {rhs})", self.negation(one, how)))
+        one = self.plan.account.violation
+        statement = {
+            "eq": f"~ lhs {self.equal} rhs",
+            "lt": "rhs <= lhs",
+        }.get(one.kind, "rhs < lhs")
+        yield from self.lemma("violation", statement, self.side_proof())
+        sign = {"eq": self.equal, "lt": "<"}.get(one.kind, "<=")
         yield ""
-        statement = " /\\ ".join(claim for claim, _ in claims)
-        yield from wrapped(f"Theorem refuted : {statement}.")
-        proofs = " | ".join(proof for _, proof in claims)
-        how = proofs if len(claims) == 1 else f"repeat split; [{proofs}]"
-        yield from wrapped(f"Proof. {how}. Qed.")
+        yield from wrapped(f"Theorem refuted : ~ (lhs {sign} rhs).")
+        yield from wrapped(f"Proof. {self.negation(one)}. Qed.")
 
-    def side_proof(self, number: int, one: Violation) -> str:
+    def side_proof(self) -> str:
         raise NotImplementedError
 
-    def negation(self, one: Violation, lemma: str) -> str:
+    def negation(self, one: Violation) -> str:
         raise NotImplementedError
 
 

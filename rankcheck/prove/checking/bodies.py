@@ -109,12 +109,11 @@ def _bounded(number: Any) -> bool:
 
 @dataclass(frozen=True)
 class Sides:
-    """What a claim asserts in one entry of one relation: that one of the parts holds."""
+    """What a claim asserts in one entry of one relation."""
 
     relation: int
     entry: int
-    parts: tuple[Part, ...]
-    inconclusive: bool = False
+    part: Part
 
 
 @dataclass(frozen=True)
@@ -213,14 +212,13 @@ class Body:
 def _read(number: int, relation: Relation, points: int) -> Iterator[list[Sides]]:
     """By point, what a relation asserts in its entries."""
     asserted = over_entries(relation.asserted, points)
-    parts = [_parts(part, points) for part in relation.parts]
+    parts = _parts(relation, points)
     for row in range(points):
         yield [
-            Sides(number, entry, tuple(part[row][entry] for part in parts),
-                  bool(relation.inconclusive))
+            Sides(number, entry, parts[row][entry])
             for entry, holds in enumerate(asserted[row])
             if holds
-        ]  # fmt: skip
+        ]
 
 
 def over_entries(array: torch.Tensor, points: int) -> list[list[Any]]:
@@ -228,7 +226,7 @@ def over_entries(array: torch.Tensor, points: int) -> list[list[Any]]:
 
 
 def _parts(part: Relation, points: int) -> list[list[Part]]:
-    """By point and entry, one relation that is no disjunction."""
+    """By point and entry, what a relation says."""
     if part.exact:
         # Integers, also such as a tensor cannot hold.
         violated = (part.excess >= 0) if part.kind == "lt" else (part.excess > 0)

@@ -58,7 +58,7 @@ class Connection:
             for (low, high), one in zip(body.ranges, bounds, strict=False)
         ]
         self._walker = Walker(trees, ranges, seed)
-        self._kinds: dict[tuple[int, int], str] = {}
+        self._kinds: dict[int, str] = {}
         self._points = 0
         self._unknown: Counter[str] = Counter()
         self.reached: set[tuple[int, int]] = set()
@@ -195,9 +195,10 @@ class Connection:
     def _stands(self, point: Point, sides: Sides, goals: list[Goal], values: Values) -> bool:
         """Whether what is asserted in one entry is what a goal proves; False if it is undecided."""
         where = f"entry {sides.entry} of relation {sides.relation}"
-        if not sides.inconclusive and all(part.fails for part in sides.parts):
+        part = sides.part
+        if part.fails:
             raise UnsoundError(f"{where} fails at {_text(point)}, where it is said to be proved")
-        if any(part.integers for part in sides.parts):
+        if part.integers:
             return True
         if not goals:
             raise UnsoundError(
@@ -206,16 +207,13 @@ class Connection:
             )
         decided = True
         for goal in goals:
-            if goal.part >= len(sides.parts):
-                raise UnsoundError(f"{where} has no part {goal.part}")
-            part = sides.parts[goal.part]
             if part.integers is not None:
                 raise UnsoundError(f"{where} is between integers, and a goal has its polynomials")
             if goal.signs not in NEEDED[part.kind]:
                 raise UnsoundError(
                     f"{where} is a {part.kind}, and its goal proves the signs {goal.signs}"
                 )
-            self._kinds[goal.relation, goal.part] = part.kind
+            self._kinds[goal.relation] = part.kind
             for name, side, formula in (("lhs", part.lhs, goal.lhs), ("rhs", part.rhs, goal.rhs)):
                 assert formula is not None
                 decided &= self._same(f"the {name} of {where}", point, side, formula, values)
@@ -252,7 +250,7 @@ class Connection:
             if not isinstance(leaf, Leaf) or leaf.outcome != "asserted":
                 continue  # that a path is empty is about no relation
             for goal in leaf.goals:
-                kind = self._kinds.get((goal.relation, goal.part))
+                kind = self._kinds.get(goal.relation)
                 if kind is not None and goal.signs not in NEEDED[kind]:
                     raise UnsoundError(
                         f"relation {goal.relation} is a {kind}, and a goal of it proves the signs "

@@ -51,8 +51,8 @@ class GoalChecker:
         """
         if goal.lhs is None or goal.rhs is None:
             raise UnsoundError("a goal has no sides; it is about the two sides of a relation")
-        if min(goal.relation, goal.part, goal.entry) < 0:
-            raise UnsoundError("a goal is about a relation, part or entry below 0; there is none")
+        if min(goal.relation, goal.entry) < 0:
+            raise UnsoundError("a goal is about a relation or entry below 0; there is none")
         if goal.signs not in ("0+", "+", "0"):
             raise UnsoundError(f"a goal needs the signs {goal.signs!r}; one needs 0+, + or 0")
         self._check_sides(goal, goal.lhs, goal.rhs)

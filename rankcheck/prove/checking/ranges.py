@@ -129,12 +129,9 @@ def _holds(claim: Claim, family: Instances, record: Record) -> bool:
 
 def _proved(relation: Relation) -> bool:
     """Whether balls prove a relation in every entry in which it is asserted."""
-    sides = [tuple(side.reshape(-1) for side in part.sides()) for part in relation.parts]
+    lhs, rhs = (side.reshape(-1) for side in relation.sides())
     return all(
-        any(
-            _below(part, lhs[entry], rhs[entry])
-            for part, (lhs, rhs) in zip(relation.parts, sides, strict=True)
-        )
+        _below(relation, lhs[entry], rhs[entry])
         for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist()
     )
 

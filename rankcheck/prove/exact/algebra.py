@@ -23,7 +23,6 @@ from rankcheck.algebra.ring import Ring
 from rankcheck.algebra.signs import NONE, PLUS, signs_text
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.claims.claim import Claim, ClaimError
-from rankcheck.claims.existence import ThereIs
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.errors import short_of_memory
@@ -276,15 +275,10 @@ class _Search:
     def _leaf(self, cell: Cell, relations: tuple[Relation, ...]) -> Node | Unproved:
         goals: list[Goal] = []
         for number, relation in enumerate(relations):
-            if isinstance(relation, ThereIs):
-                return self._open("what there is a witness of is not proved here")
             asserted = relation.asserted.reshape(-1)
-            kinds = [str(part.kind) for part in relation.parts]
-            sides = [part.sides() for part in relation.parts]
-            flat = [(_flat(lhs), _flat(rhs)) for lhs, rhs in sides]
+            lhs, rhs = map(_flat, relation.sides())
             for entry in asserted.nonzero().reshape(-1).tolist():
-                numbers = [(lhs[entry], rhs[entry]) for lhs, rhs in flat]
-                goal = self._goal(cell, list(zip(kinds, numbers, strict=True)))
+                goal = self._goal(cell, relation.kind, lhs[entry], rhs[entry])
                 if goal is None:
                     self._check_budget()
                     name = relation_name(relation.label, number)
@@ -292,18 +286,15 @@ class _Search:
                 goals.append(replace(goal, relation=number, entry=entry))
         return Leaf(outcome="asserted", goals=tuple(goals))
 
-    def _goal(self, cell: Cell, parts: list[tuple[str, tuple[Any, Any]]]) -> Goal | None:
-        """One of the parts of a relation at an entry, proved; the path may split for it."""
+    def _goal(self, cell: Cell, kind: str, lhs: Any, rhs: Any) -> Goal | None:
+        """A relation at an entry, proved; the path may split for it."""
         for _ in range(EXTRA):
+            goal, polynomial = self._proved(cell, kind, lhs, rhs)
+            if goal is not None:
+                return goal
             wished: list[fmpz_mpoly] = []
-            for number, (kind, sides) in enumerate(parts):
-                goal, polynomial = self._proved(cell, kind, *sides)
-                if goal is not None:
-                    return replace(goal, part=number)
-                if polynomial is not None and kind != "eq":
-                    if len(parts) > 1:
-                        wished.append(polynomial)
-                    wished += splits(cell, polynomial)
+            if polynomial is not None and kind != "eq":
+                wished += splits(cell, polynomial)
             self._exclude(cell)
             if not wished:
                 return None
