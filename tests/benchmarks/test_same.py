@@ -1,13 +1,14 @@
 """What `benchmarks.same` calls a difference."""
 
 import copy
+from typing import Any
 
 import pytest
 
 from benchmarks.same.comparing import differences
 from benchmarks.same.ledger import entries, verified
 
-ROW = {
+ROW: dict[str, Any] = {
     "verdict": "holds",
     "instances": 1000,
     "best": {"0": 0.75, "1": None},
