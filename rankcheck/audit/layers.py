@@ -11,8 +11,8 @@ from torch import Tensor
 
 from rankcheck.audit.model import Model
 from rankcheck.audit.part import Part
-from rankcheck.audit.ranks import NEAR, TOLERANCE, most_common, rank_facts, ranks_and_gaps
-from rankcheck.audit.result import LayerFacts
+from rankcheck.audit.ranks import NEAR, TOLERANCE, rank_facts, ranks_and_gaps
+from rankcheck.audit.result import LayerFacts, most_common
 from rankcheck.linalg import frobenius_squared, rank_threshold, singular_values
 from rankcheck.networks import Network, neuron_imbalances
 from rankcheck.witnesses.projections import isometry_distance
@@ -23,7 +23,6 @@ __all__ = [
     "measure_layers",
     "participation",
     "relative_imbalances",
-    "represented_by",
     "spectra",
     "stable_rank",
 ]
@@ -151,15 +150,10 @@ def _on_data(facts: LayerFacts, data: Part, index: int) -> LayerFacts:
             linear=int((~below).sum()),
             bent=int((above & below).sum()),
         )
-    return represented_by(facts, second, len(data))
-
-
-def represented_by(facts: LayerFacts, second: Tensor, points: int) -> LayerFacts:
-    """With the energy and the spectrum of what comes out, from the mean of ααᵀ over points."""
     return replace(
         facts,
         energy=float(second.trace()),
-        representation=tuple(_roots(second)[:points].tolist()),
+        representation=tuple(_roots(second)[: len(data)].tolist()),
     )
 
 

@@ -47,6 +47,23 @@ class Model:
     guessed: bool = False
     branches: str = ""
 
+    @property
+    def biased(self) -> tuple[bool, ...] | None:
+        """Of each affine map, whether its bias is a parameter.
+
+        None where that is not known, and where two maps share a parameter: the tangent kernel is
+        that of the parameters that there are.
+        """
+        names = [name for pair in self.parameters if pair is not None for name in pair if name]
+        if len(set(names)) < len(names):
+            return None
+        found = []
+        for pair, b in zip(self.parameters, self.net.biases, strict=True):
+            if pair is None and self.source != "network" and not bool(b.any()):
+                return None  # one that is 0, or none
+            found.append(pair is None or pair[1] is not None)
+        return tuple(found)
+
     @cached_property
     def balanced(self) -> Network:
         """The cheapest network with the same function that rescaling single neurons reaches.

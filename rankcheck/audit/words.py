@@ -13,8 +13,18 @@ from __future__ import annotations
 
 import math
 
-from rankcheck.audit.advice import FREE, WORTH, carried, carrying
-from rankcheck.audit.phrases import many, names, number, percent, quoted
+from rankcheck.audit.advice import (
+    FREE,
+    WORTH,
+    carried,
+    carrying,
+    many,
+    names,
+    number,
+    percent,
+    quoted,
+    steps,
+)
 from rankcheck.audit.ranks import GAP, NEAR
 from rankcheck.audit.result import Audit, LayerFacts
 
@@ -24,18 +34,7 @@ __all__ = ["in_words"]
 def in_words(audit: Audit) -> tuple[str, ...]:
     """Sentences about an audit, the most general first."""
     if audit.model.cost == 0:
-        chain = audit.model.is_chain  # others may add their input, or a constant
-        so = ", so the network is 0 everywhere" if chain else ""
-        return (f"All parameters are 0{so}.", *_unsaid(audit))
-    if not audit.model.is_chain:
-        return (
-            *_spending(audit),
-            *_rank(audit),
-            *_least(audit),
-            *_balance(audit),
-            *_left_out(audit),
-            *_unsaid(audit),
-        )
+        return ("All parameters are 0, so the network is 0 everywhere.", *_unsaid(audit))
     return (
         *_spending(audit),
         *_rank(audit),
@@ -52,12 +51,9 @@ def _spending(audit: Audit) -> list[str]:
     """On what the norm is spent: weights and biases, and which layers."""
     cost, layers = audit.model.cost, audit.layers
     biases = sum(layer.bias for layer in layers)
-    others = 0.0 if audit.model.is_chain else cost - sum(map(_cost, layers))
-    rest = f", {percent(others / cost)} for other parameters" if others > WORTH * cost else ""
     sentences = [
         f"The network has {many(len(layers), 'layer')} and costs ‖θ‖² = {number(cost)}: "
-        f"{percent(1 - (biases + others) / cost)} for the weights, "
-        f"{percent(biases / cost)} for the biases{rest}."
+        f"{percent(1 - biases / cost)} for the weights, {percent(biases / cost)} for the biases."
     ]
     if len(layers) > 1:
         dear = max(layers, key=_cost)
@@ -83,10 +79,10 @@ def _rank(audit: Audit) -> list[str]:
         return []
     sentences = [
         f"Jf(x) has numerical rank {audit.rank_text} at {data.ranks.get(k, 0)} of "
-        f"{many(data.taken, 'point')}: so many of its singular values are "
+        f"{many(data.points, 'point')}: so many of its singular values are "
         f"above {data.tolerance:g} times the largest."
     ]
-    for bound in data.bounds if audit.model.is_chain else ():
+    for bound in data.bounds:
         if bound.rank == k and k > 0 and bound.logs is not None:
             sign = "" if bound.excess >= 0 else ", less than nothing because its layers are small"
             sentences.append(
@@ -120,12 +116,6 @@ def _least(audit: Audit) -> list[str]:
     cost, least = audit.model.cost, None if audit.data is None else audit.data.least_cost
     if not least:
         return []
-    if not audit.model.is_chain:
-        return [
-            f"Every ReLU chain of depth {audit.model.depth} with the same function costs at least "
-            f"{number(least)}, because of its largest Jacobian on the data. This network is no "
-            f"chain and costs {number(cost)}."
-        ]
     first = (
         f"Every network of this depth with the same function costs at least {number(least)}, "
         "because of its largest Jacobian on the data."
@@ -194,8 +184,6 @@ def _balance(audit: Audit) -> list[str]:
     balanced, cost = audit.balanced, audit.model.cost
     if audit.model.depth == 1:
         return []
-    if not balanced.converged and not audit.model.is_chain:
-        return []
     if not balanced.converged:
         return ["How much rescaling neurons would save is not known: the iteration did not end."]
     saved = 1 - balanced.cost / cost
@@ -209,28 +197,6 @@ def _balance(audit: Audit) -> list[str]:
     ]
 
 
-def _left_out(audit: Audit) -> list[str]:
-    """What was too large to be measured, or measured everywhere."""
-    data, sentences = audit.data, []
-    if data is None:
-        return []
-    if data.taken < data.points:
-        sentences.append(
-            f"The network is large, so its Jacobians were taken at {data.taken} of "
-            f"{many(data.points, 'point')}, at even distances."
-        )
-    if not data.complete:
-        sentences.append(
-            f"Only the {len(data.singular_values)} largest singular values of Jf(x) were taken, so "
-            "a rank as large as that may be larger."
-        )
-    large = [] if data.kernel_trace is not None else ["the trace of the tangent kernel"]
-    large += [] if data.index_rank is not None else ["the mean of Jf(x)ᵀJf(x)"]
-    if large:
-        sentences.append(f"Too large, and left out: {' and '.join(large)}.")
-    return sentences
-
-
 def _unsaid(audit: Audit) -> list[str]:
     """What cannot be said."""
     sentences = []
@@ -239,36 +205,26 @@ def _unsaid(audit: Audit) -> list[str]:
         sentences.append("The activation is the identity, so the network is an affine map.")
     if data is None:
         sentences.append(
-            f"There are no data, so nothing is said of Jacobians, kernels and neurons; k = "
-            f"{audit.rank_text} is the numerical rank that most weights have."
+            f"k = {audit.rank_text} is the numerical rank that most weights have, as there are no "
+            "data."
         )
-    elif data.undecided and audit.rank_is_clear:
+    elif data.undecided and (audit.rank_is_clear or not steps(audit)):
+        falls = "" if steps(audit) else "the singular values fall without a step there, "
         sentences.append(
-            f"At {data.undecided} of {many(data.taken, 'point')} the rank of Jf(x) is not clear: "
-            f"s_k is less than {GAP:g} times the next one, and another tolerance may give another "
-            "k."
+            f"At {data.undecided} of {many(data.points, 'point')} the rank of Jf(x) is not clear: "
+            f"s_k is less than {GAP:g} times the next one, {falls}and another tolerance may give "
+            "another k."
         )
-    some = [layer for layer in audit.layers if not layer.complete and not layer.rank.separated]
-    if some:
-        sentences.append(
-            f"Of {many(len(some), 'large layer')} ({names(some)}) only the largest singular values "
-            "were taken, none of which counts as zero: the rank is at least their number."
-        )
-    unclear = [layer for layer in audit.layers if layer.complete and not layer.rank.separated]
+    unclear = [layer for layer in audit.layers if not layer.rank.separated]
     if unclear and (data is not None or audit.rank_is_clear):
         sentences.append(
             f"The rank of the weights of {len(unclear)} of {many(len(audit.layers), 'layer')} "
             f"({names(unclear)}) is not clear: s_k is less than {GAP:g} times the next one."
         )
     if data is not None and data.kinks:
-        taken = (
-            ", and the Jacobian is that with derivative 1 at the kink"
-            if audit.model.is_chain
-            else ""
-        )
         sentences.append(
             f"At {many(data.kinks, 'point')} a hidden neuron is exactly at its kink. There f need "
-            f"not be differentiable{taken}."
+            "not be differentiable, and the Jacobian is that with derivative 1 at the kink."
         )
     return sentences
 

@@ -12,7 +12,8 @@ from rankcheck.networks import Network
 
 def model_of(net):
     names = tuple(f"layers.{index}" for index in range(net.depth))
-    return Model(net, "made up", names, (None,) * net.depth, float(net.cost()))
+    stored = tuple((f"{name}.weight", f"{name}.bias") for name in names)
+    return Model(net, "made up", names, stored, float(net.cost()))
 
 
 def normal(*shape, seed=0):

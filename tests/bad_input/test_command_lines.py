@@ -35,8 +35,8 @@ OPTIONS = {
     "list": ["--json", "--nothing"],
     "show": ["--ledger", "--json"],
     "new": ["--kind", "--nothing"],
-    "audit": ["--data", "--outputs", "--json", "--html", "--balanced", "--max-rank", "--slope",
-              "--tolerance", "--against", "--order", "--device", "--executor", "--nothing"],
+    "audit": ["--data", "--outputs", "--json", "--html", "--max-rank", "--slope",
+              "--tolerance", "--device", "--executor", "--nothing"],
     "replay": ["--claims", "--again"],
     "experiment": ["--scale", "--seed", "--device", "--workers", "--nothing"],
 }  # fmt: skip

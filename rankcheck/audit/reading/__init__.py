@@ -142,15 +142,17 @@ def model_of(
     )
 
 
-def chain_of(model: Any, *, slope: float | None = None) -> Model:
+def chain_of(
+    model: Any, *, slope: float | None = None, shape: tuple[int, ...] | None = None
+) -> Model:
     """The network of an object or a file, which has to be a chain.
 
     Raises:
         ModelError: as for `model_of`, or it is none.
     """
-    read = model_of(model, slope=slope)
+    read = model_of(model, slope=slope, shape=shape)
     if isinstance(read, Graph):
-        raise ModelError("the network is no chain of affine maps with one activation between them")
+        raise ModelError("no chain: rankcheck.measure(module, X) measures it")
     return read
 
 
