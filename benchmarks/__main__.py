@@ -22,7 +22,7 @@ from benchmarks.measuring import table  # noqa: E402
 
 NAMES = (
     *("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit"),
-    *("convolutions", "boxes", "identities", "hunt_speed", "hunt", "sharpen", "starts"),
+    *("boxes", "identities", "hunt_speed", "hunt", "sharpen", "starts"),
 )
 
 

@@ -24,9 +24,8 @@ from gallery_charts import CHARTS, ROOT, file_of, page
 from rich.text import Text
 
 from rankcheck.audit import audit
-from rankcheck.audit.result import Audit, BlockFacts
+from rankcheck.audit.result import Audit
 from rankcheck.report.charts import audit as audited
-from rankcheck.report.charts import blocks as of_blocks
 from rankcheck.report.charts.sharpening import frontier, ratios
 
 __all__ = ["CHARTS", "COLUMNS", "FOLDER", "RUNS", "main"]
@@ -93,20 +92,12 @@ def jacobians(folder: Path) -> str:
     return sharpening.alone(picture)
 
 
-def blocks(folder: Path) -> str:
-    """What the blocks of the network of examples/audit_residual.py cost, and chains instead."""
-    script = ROOT / "examples" / "audit_residual.py"
-    subprocess.run([sys.executable, str(script), "--folder", str(folder)], check=True)
-    found = json.loads((folder / "audit.json").read_text("utf-8"))
-    return sharpening.alone(of_blocks.costs([BlockFacts(**one) for one in found["blocks"]]))
-
-
 #: The runs, by the files of their pictures.
 RUNS: dict[str, Callable[[Path], str]] = {
     one.__name__: one
     for one in (
         *(refuted, commutator, proved, hunted, constant, exponent),
-        *(spectra, jacobians, blocks),
+        *(spectra, jacobians),
     )
 }
 

@@ -67,6 +67,8 @@ class Spectra:
         counts = Counter(one for one in self.ranks if one is not None)
         said = ", ".join(f"{k} at {number}" for k, number in sorted(counts.items()))
         undecided = f", undecided at {self.undecided}" if self.undecided else ""
+        if len(self.ranks) == 1:
+            said, undecided = ", ".join(map(str, counts)), ", undecided" * self.undecided
         values = [f"{s:.3g}" for s in self.singular_values[:VALUES]]
         more = ", …" if len(self.singular_values) > VALUES else ""
         return f"rank {said or 'unknown'}{undecided}; singular values {', '.join(values)}{more}"

@@ -63,8 +63,8 @@ def test_there_are_twenty_of_them_and_all_pictures_are_shown(made):
 
 def test_the_files_of_claims_in_examples_are_these():
     files = {path.name for path in (ROOT / "examples").glob("*.py")}
-    audits = {f"audit_{name}.py" for name in ("residual", "convolution", "transformer")}
-    assert files == {*VERDICTS, *audits, "max_identities.py", "train_and_audit.py"}
+    measured = {f"measure_{name}.py" for name in ("residual", "convolution", "transformer")}
+    assert files == {*VERDICTS, *measured, "max_identities.py", "train_and_audit.py"}
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Train a small residual network with weight decay, and audit it.
+"""Train a small residual network with weight decay, and measure it.
 
 The target is f*(x) = x + |⟨a, x⟩| b with eight inputs and outputs: the identity, bent along one
 direction. Its Jacobian has rank 8 almost everywhere, and what is added to x has rank 1. Four
@@ -7,26 +7,19 @@ usual weight decay. The identity costs them nothing, so that what a block adds s
 be almost zero, and the network should cost far less than any chain of layers, which pays for all
 eight.
 
-    python examples/audit_residual.py [--steps N] [--folder DIR]
+    python examples/measure_residual.py [--steps N]
 
-It takes some ten seconds of one core, and leaves in the folder
-
-    audit.html     the page; open it in a browser
-    audit.json     the same as plain JSON
+It takes some ten seconds of one core.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from rankcheck.audit import audit
-from rankcheck.audit.result import Audit
-from rankcheck.files import write_json, write_text
-from rankcheck.report import audit_page
+from rankcheck import measure
 
 #: Inputs and outputs, hidden neurons of a block, blocks.
 SIZE, WIDTH, BLOCKS = 8, 16, 4
@@ -69,39 +62,21 @@ def train(net: nn.Module, X: Tensor, Y: Tensor, steps: int) -> None:
             print(f"step {step:5}: error {error.item():.5f}, cost {cost.item():.3f}")
 
 
-def say(found: Audit) -> None:
-    """What to look at."""
-    assert found.data is not None
-    print(f"\nthe rank of Jf is {found.rank_text}, that of the target {SIZE}")
-    print(
-        f"the network costs {found.model.cost:.2f}; every ReLU chain of {found.model.depth} layers"
-    )
-    print(f"with the same values costs {found.data.least_cost or 0:.2f} or more")
-    print("what the blocks add to x:")
-    for block in found.blocks:
-        ranks = ", ".join(f"{k} at {n} points" for k, n in block.branch_ranks.items())
-        values = ", ".join(f"{q.median:.2g}" for q in block.branch[:3])
-        print(f"  block {block.name}: rank {ranks}; singular values {values}, ...")
-        print(f"    it costs {block.cost:.2f}, a chain with its map {block.least_cost or 0:.2f}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", metavar="N", type=int, default=STEPS, help=f"default {STEPS}")
-    parser.add_argument("--folder", metavar="DIR", type=Path, default=Path("audit-residual"))
     args = parser.parse_args()
     generator = torch.Generator().manual_seed(1)
     X, Y = target(generator)
     torch.manual_seed(0)
     net = nn.Sequential(*[Block() for _ in range(BLOCKS)])
     train(net, X, Y, args.steps)
-
-    args.folder.mkdir(parents=True, exist_ok=True)
-    found = audit(net.eval(), X)
-    write_json(args.folder / "audit.json", found.to_json())
-    write_text(args.folder / "audit.html", audit_page(found))
-    say(found)
-    print(f"\nopen {args.folder / 'audit.html'}")
+    found = measure(net, X)
+    print(found)
+    print(f"\nthe rank of Jf should be {SIZE}, that of what a block adds 1; the blocks add:")
+    for one in found.modules:
+        if one.kind == "Block" and one.added is not None:
+            print(f"  {one.name}: {one.added.text}, for {one.cost:.2f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train one block of a transformer, and audit it.
+"""Train one block of a transformer, and measure it.
 
 Six tokens of four numbers come in: a flag, which is 1 for one of them and −1 for the others, and
 three normally distributed numbers. Of all tokens two numbers go out: the first two behind the flag
@@ -8,28 +8,19 @@ numbers, so the Jacobian of this target, 12 × 24, has rank 2. The block is
 with the cost ‖θ‖² as a penalty, the usual weight decay. What needs no layer of its own should cost
 nothing: the residual block with the hidden neurons, as only attention moves numbers between tokens.
 
-No theorem is about attention, GELU or layer norms, and the audit says so: all is measured.
+    python examples/measure_transformer.py [--steps N]
 
-    python examples/audit_transformer.py [--steps N] [--folder DIR]
-
-It takes some twenty seconds of one core, and leaves in the folder
-
-    audit.html     the page; open it in a browser
-    audit.json     the same as plain JSON
+It takes some twenty seconds of one core.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from rankcheck.audit import audit
-from rankcheck.audit.result import Audit, Quantiles
-from rankcheck.files import write_json, write_text
-from rankcheck.report import audit_page
+from rankcheck import measure
 
 #: Tokens, numbers of each that come in and that go out; the last is the rank of the target.
 TOKENS, IN, RANK = 6, 4, 2
@@ -74,42 +65,17 @@ def train(net: nn.Module, generator: torch.Generator, steps: int) -> None:
             print(f"step {step:5}: error {error.item():.5f}, cost {cost.item():.3f}")
 
 
-def say(found: Audit) -> None:
-    """What to look at."""
-    assert found.data is not None
-    print(f"\nthe rank of Jf is {found.rank_text}, that of the target {RANK}")
-    print(f"its singular values are {_values(found.data.singular_values)}")
-    for block in found.blocks:
-        what = "a token" if block.rowwise else f"{TOKENS} tokens"
-        print(f"  {block.name} ({block.kind}, of {what}) costs {block.cost:.2f}", end="")
-        if block.branch:
-            print(f"; what it adds has the singular values {_values(block.branch)}", end="")
-        print(f"\n    {block.unclaimed or 'a chain with its map'}", end="")
-        print("" if block.least_cost is None else f" costs {block.least_cost:.2f} or more")
-
-
-def _values(values: tuple[Quantiles, ...]) -> str:
-    """The medians of the first ones, as a text."""
-    return ", ".join(f"{q.median:.2g}" for q in values[: RANK + 2]) + ", ..."
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", metavar="N", type=int, default=STEPS, help=f"default {STEPS}")
-    parser.add_argument("--folder", metavar="DIR", type=Path, default=Path("audit-transformer"))
     args = parser.parse_args()
     generator = torch.Generator().manual_seed(1)
     torch.manual_seed(1)
     net = network()
     train(net, generator, args.steps)
-
-    args.folder.mkdir(parents=True, exist_ok=True)
     X, _ = target(POINTS, generator)
-    found = audit(net.eval(), X, theorems=False)
-    write_json(args.folder / "audit.json", found.to_json())
-    write_text(args.folder / "audit.html", audit_page(found))
-    say(found)
-    print(f"\nopen {args.folder / 'audit.html'}")
+    print(measure(net, X))
+    print(f"\nthe rank of Jf should be {RANK}; without the hidden neurons nothing should be lost")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train a small convolutional network with weight decay, and audit it.
+"""Train a small convolutional network with weight decay, and measure it.
 
 An image of 8 × 8 pixels is cut into 16 patches p of 2 × 2, and each becomes |⟨w, p⟩| v: one number
 of a patch is used, and its sign is lost. The Jacobian of this target, 64 × 64, has rank 16 almost
@@ -6,26 +6,19 @@ everywhere. Four convolutions with ReLU are trained to it with the cost ‖θ‖
 weight decay. As linear maps they should have 16 singular values, one for each patch, and no others:
 of eight channels the signal needs one, and of kernels of 3 × 3 pixels the one in the middle.
 
-    python examples/audit_convolution.py [--steps N] [--folder DIR]
+    python examples/measure_convolution.py [--steps N]
 
-It takes some fifteen seconds of one core, and leaves in the folder
-
-    audit.html     the page; open it in a browser
-    audit.json     the same as plain JSON
+It takes some fifteen seconds of one core.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from rankcheck.audit import audit
-from rankcheck.audit.result import Audit
-from rankcheck.files import write_json, write_text
-from rankcheck.report import audit_page
+from rankcheck import measure
 
 #: Pixels of a side of an image, and of a patch; channels.
 SIDE, PATCH, CHANNELS = 8, 2, 8
@@ -78,40 +71,21 @@ def train(net: nn.Module, X: Tensor, Y: Tensor, steps: int) -> None:
             print(f"step {step:5}: error {error.item():.5f}, cost {cost.item():.3f}")
 
 
-def say(found: Audit) -> None:
-    """What to look at."""
-    assert found.data is not None
-    print(f"\nthe rank of Jf is {found.rank_text}, that of the target {RANK}")
-    print(f"the network costs {found.model.cost:.2f}: every kernel counts once, for all patches")
-    print(
-        f"a ReLU chain of {found.model.depth} layers with the same values, each patch with weights"
-    )
-    print(f"of its own, costs {found.data.least_cost or 0:.2f} or more")
-    print(f"as linear maps the layers should have {RANK} singular values and no others:")
-    for layer in found.layers:
-        rank, copies = layer.rank.rank, layer.copies
-        rows = f"{copies} times " if copies > 1 else ""
-        print(f"  {layer.name}: {rows}{layer.shape[0]} × {layer.shape[1]} of rank {rank};", end="")
-        values = (*layer.singular_values, 0.0)
-        print(f" s_{rank} is {values[rank - 1]:.2f}, and s_{rank + 1} {values[rank]:.1g}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", metavar="N", type=int, default=STEPS, help=f"default {STEPS}")
-    parser.add_argument("--folder", metavar="DIR", type=Path, default=Path("audit-convolution"))
     args = parser.parse_args()
     X, Y = target(torch.Generator().manual_seed(1))
     torch.manual_seed(1)
     net = network()
     train(net, X, Y, args.steps)
-
-    args.folder.mkdir(parents=True, exist_ok=True)
-    found = audit(net.eval(), X)
-    write_json(args.folder / "audit.json", found.to_json())
-    write_text(args.folder / "audit.html", audit_page(found))
-    say(found)
-    print(f"\nopen {args.folder / 'audit.html'}")
+    found = measure(net, X)
+    print(found)
+    print(f"\nthe rank of Jf should be {RANK}, and so should be those of the convolutions:")
+    for one in found.modules:
+        if one.jacobian is not None:
+            s, k = (*one.jacobian.singular_values, 0.0), RANK
+            print(f"  {one.name}: s_{k} is {s[k - 1]:.2f}, and s_{k + 1} {s[k]:.1g}")
 
 
 if __name__ == "__main__":
