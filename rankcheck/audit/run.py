@@ -10,9 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rankcheck.audit.advice import advice
-from rankcheck.audit.balance import balance
-from rankcheck.audit.layers import measure_layers, spectra
+from rankcheck.audit.layers import balance, measure_layers, spectra
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.outputs import check_outputs, outputs_of
 from rankcheck.audit.points import measure_points
@@ -20,7 +18,7 @@ from rankcheck.audit.ranks import TOLERANCE
 from rankcheck.audit.reading import chain_of, check_width, data_of
 from rankcheck.audit.result import Audit, ModelFacts, most_common
 from rankcheck.audit.theorems import check_theorems, number_of_theorems
-from rankcheck.audit.words import in_words
+from rankcheck.audit.words import first, in_words
 from rankcheck.errors import InputError
 from rankcheck.hunt.settings import check_device
 from rankcheck.parallel.arithmetic import single_thread
@@ -131,7 +129,7 @@ def audit(
                 read, X, device=device, progress=lambda done: progress("theorems", done, number)
             )
             result = replace(result, theorems=evaluated)
-    result = replace(result, first=advice(result), words=in_words(result))
+    result = replace(result, first=first(result), words=in_words(result))
     return replace(result, seconds=round(time.monotonic() - begin, 3))
 
 

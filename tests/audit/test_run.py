@@ -10,7 +10,7 @@ import torch
 from rankcheck.audit import ModelError, audit
 from rankcheck.audit import model as model_
 from rankcheck.audit import run as run_
-from rankcheck.audit.balance import balance
+from rankcheck.audit.layers import balance
 from rankcheck.audit.result import is_clear
 from rankcheck.audit.theorems import number_of_theorems
 from rankcheck.errors import InputError

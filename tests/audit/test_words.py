@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from rankcheck.audit import audit
-from rankcheck.audit.advice import FREE, STEP, advice, runs
 from rankcheck.audit.result import Balanced, Quantiles
-from rankcheck.audit.words import in_words
+from rankcheck.audit.words import FREE, STEP, first, in_words, runs
 from rankcheck.networks import Network
 from rankcheck.report.audit import audit_page
 from rankcheck.terminal.audit import brief, lines
@@ -38,10 +37,10 @@ def test_a_spectrum_that_falls_evenly_asks_for_nothing():
     """Most trained networks have no small rank, and no longer training gives them one."""
     whole = facts()
     even = replace(whole, data=step(whole.data, 1.2))
-    assert advice(even) == ()
+    assert first(even) == ()
     [said] = [one for one in in_words(even) if "without a step" in one]
     assert "At 200 of 240 points" in said
-    assert advice(replace(whole, data=step(whole.data)))[0].startswith("The rank 2? is undecided")
+    assert first(replace(whole, data=step(whole.data)))[0].startswith("The rank 2? is undecided")
 
 
 def test_without_data_the_second_line_says_what_data_add():
@@ -52,9 +51,9 @@ def test_without_data_the_second_line_says_what_data_add():
 
 
 def test_nothing_is_asked_for_without_a_reason():
-    assert advice(facts()) == ()
-    assert advice(without_data()) != ()  # its layers carry two directions
-    assert not any("on the data" in one for one in advice(without_data()))
+    assert first(facts()) == ()
+    assert first(without_data()) != ()  # its layers carry two directions
+    assert not any("on the data" in one for one in first(without_data()))
 
 
 def test_the_order_is_that_of_use():
@@ -70,11 +69,11 @@ def test_the_order_is_that_of_use():
         data=replace(whole.data, dead_cost=1.5),
     )
     starts = ("1 theorem fails", "16 % of the norm", "3 of ", "Behind layer 3", "Layer 5 (")
-    for sentence, start in zip(advice(whole), starts, strict=True):
+    for sentence, start in zip(first(whole), starts, strict=True):
         assert sentence.startswith(start)
     unclear = replace(whole, data=step(whole.data))
     starts = ("1 theorem fails", "The rank 2? is undecided: at 200 of 240", *starts[1:4])
-    for sentence, start in zip(advice(unclear), starts, strict=True):
+    for sentence, start in zip(first(unclear), starts, strict=True):
         assert sentence.startswith(start)
     assert any("Layer 5 (" in one and "shallower" not in one for one in in_words(unclear))
 
@@ -82,7 +81,7 @@ def test_the_order_is_that_of_use():
 def test_a_rank_that_is_undecided_has_its_mark_wherever_it_is_named():
     whole = facts()
     whole = replace(whole, data=step(whole.data))
-    whole = replace(whole, first=advice(whole), words=in_words(whole))
+    whole = replace(whole, first=first(whole), words=in_words(whole))
     assert "rank <b>2?</b>" in audit_page(whole)
     assert ">rank 2?<" in audit_page(whole)  # the line in the picture of costs
     for text in ("\n".join(lines(whole)), "\n".join(brief(whole, 30)), str(whole), repr(whole)):
@@ -93,7 +92,7 @@ def test_a_rank_that_is_undecided_has_its_mark_wherever_it_is_named():
 
 def test_it_is_said_once_and_before_theorems():
     whole = facts(balanced=Balanced(10.0, 2e-15), theorems=made_up().theorems)
-    whole = replace(whole, first=advice(whole), words=in_words(whole))
+    whole = replace(whole, first=first(whole), words=in_words(whole))
     assert not any("Rescaling" in one for one in whole.words)
     for block in (lines(whole), brief(whole, 30)):
         text = "\n".join(block)
@@ -111,10 +110,10 @@ def test_it_is_said_once_and_before_theorems():
 def test_a_small_saving_is_no_advice(share, said):
     whole = facts()
     whole = replace(whole, balanced=Balanced(whole.model.cost * (1 - share), None))
-    assert bool(advice(whole)) == said
+    assert bool(first(whole)) == said
     assert any("Rescaling single neurons lowers" in one for one in in_words(whole)) != said
     lost = replace(whole, balanced=replace(whole.balanced, converged=False))
-    assert advice(lost) == ()
+    assert first(lost) == ()
 
 
 def test_what_neurons_do_on_the_data():
