@@ -24,18 +24,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import isclose
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, jacrev
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.modules.conv import _ConvNd
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from rankcheck.audit.ranks import GAP, TOLERANCE, ranks_and_gaps
 from rankcheck.errors import InputError
 from rankcheck.networks import Network, balance_neurons
+
+_Values: TypeAlias = tuple[Tensor, float] | None
 
 __all__ = ["Measured", "ModuleFacts", "Spectra", "measure"]
 
@@ -43,8 +44,10 @@ __all__ = ["Measured", "ModuleFacts", "Spectra", "measure"]
 WORK = 2**34
 #: The trace of the kernel is left out if the derivative in the parameters has more entries.
 ENTRIES = 2**27
-#: So many modules are shown as text, and so many singular values of each.
-MODULES, VALUES = 40, 4
+#: Of modules with the forward of one of these the Jacobian is the same everywhere.
+AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+#: So many singular values are shown as text.
+VALUES = 4
 
 
 @dataclass(frozen=True)
@@ -140,14 +143,13 @@ class Measured:
         if self.unused:
             notes += [f"f does not depend on {', '.join(self.unused)}"]
         block += [f"note: {one}" for one in (*notes, *self.notes)]
-        for one in self.modules[:MODULES]:
+        for one in self.modules:
             m, n = one.shape
             block += [f"  {one.name} ({one.kind}, {m} × {n}): cost {one.cost:.4g}"]
             for what, spectra in (("J", one.jacobian), ("J − 1", one.added)):
                 block += [] if spectra is None else [f"    {what}: {spectra.text}"]
             block += [f"    note: {one.note}"] if one.note else []
-        more = len(self.modules) - MODULES
-        return [*block, f"  and {more} more modules"] if more > 0 else block
+        return block
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -266,31 +268,39 @@ def _used(net: nn.Module, X: Tensor) -> dict[str, Tensor]:
 
 @dataclass(eq=False)
 class _Seen:
-    """A module, and the singular values of what was seen of it; None where that is not finite."""
+    """A module, and of what was seen of it singular values with their rounding, if finite."""
 
     module: nn.Module
     shape: tuple[int, int] = (0, 0)
     calls: int = 1
     large: bool = False
-    values: list[Tensor | None] = field(default_factory=list)
-    added: list[Tensor | None] = field(default_factory=list)
+    values: list[_Values] = field(default_factory=list)
+    added: list[_Values] = field(default_factory=list)
 
     def look(self, g: Callable[[Tensor], Any], z: Tensor) -> None:
         """Take the Jacobian of g at z, if there is one, no larger than `WORK`."""
-        linear = isinstance(self.module, nn.Linear)
-        if isinstance(self.module, nn.Linear | _ConvNd) and self.values:
+        forward, W = type(self.module).forward, None
+        if self.values and any(forward is one.forward for one in AFFINE):
             return
+        if isinstance(self.module, nn.Linear) and forward is nn.Linear.forward:
+            W = self.module.weight
         with torch.no_grad():
             y = _first(g(z.clone()))
-        m, n = tuple(self.module.weight.shape) if linear else (y.numel(), z.numel())
+        m, n = (y.numel(), z.numel()) if W is None else (W.shape[0], W.shape[1])
         self.shape, self.large = (m, n), m * n * min(m, n) > WORK
         if self.large or not z.is_floating_point():
             return
-        J = self.module.weight if linear else _derivatives(lambda z: _first(g(z)), z)[0]
-        J = J.detach().reshape(m, n).double()
-        self.values.append(_singular_values(J))
+        J = _derivatives(lambda z: _first(g(z)), z)[0] if W is None else W
+        J, eps = J.detach().reshape(m, n).double(), torch.finfo(J.dtype).eps
+        if not bool(J.isfinite().all()):
+            self.values.append(None)
+            return
+        s = torch.linalg.svdvals(J).cpu()
+        rounding = 8 * max(m, n) * eps * float(s[0])
+        self.values.append((s, rounding))
         if m == n and any(True for _ in self.module.children()):
-            self.added.append(_singular_values(J - torch.eye(m, dtype=J.dtype, device=J.device)))
+            minus = J - torch.eye(m, dtype=J.dtype, device=J.device)
+            self.added.append((torch.linalg.svdvals(minus).cpu(), rounding))
 
     def facts(self, name: str, used: Mapping[str, Tensor], tolerance: float) -> ModuleFacts | None:
         """What was seen, with the cost; None of a module inside without parameters."""
@@ -390,19 +400,13 @@ def _trace(net: nn.Module, used: Mapping[str, Tensor], x: Tensor) -> float:
     return sum(float((one.double() ** 2).sum()) for one in found)
 
 
-def _singular_values(J: Tensor) -> Tensor | None:
-    return torch.linalg.svdvals(J).cpu() if bool(J.isfinite().all()) else None
-
-
-def _spectra(
-    values: Sequence[Tensor | None], shape: tuple[int, int], tolerance: float
-) -> Spectra | None:
+def _spectra(values: Sequence[_Values], shape: tuple[int, int], tolerance: float) -> Spectra | None:
     """Of singular values by point; None without any."""
-    finite = [s for s in values if s is not None]
+    finite = [one for one in values if one is not None]
     if not finite:
         return Spectra((None,) * len(values), 0, ()) if values else None
-    s = torch.stack(finite)
-    ranks, gaps, _ = ranks_and_gaps(s.new_empty(0, *shape), s, tolerance)
+    s, noise = torch.stack([s for s, _ in finite]), torch.tensor([r for _, r in finite])
+    ranks, gaps, _ = ranks_and_gaps(s.new_empty(0, *shape), s, tolerance, noise.to(s))
     known = iter(ranks.tolist())
     return Spectra(
         ranks=tuple(None if one is None else next(known) for one in values),

@@ -283,6 +283,27 @@ def test_tokens_have_no_jacobian_and_what_comes_behind_them_has():
                                            module.parameters()))  # fmt: skip
 
 
+def test_a_linear_layer_with_a_forward_of_its_own_is_no_matrix():
+    class Squared(nn.Linear):
+        def forward(self, x):
+            return super().forward(x) ** 2
+
+    net = Squared(1, 1, bias=False)
+    net.weight.data.fill_(3.0)
+    found = measure(net, torch.tensor([[1.0], [2.0]]))
+    assert found.whole.jacobian.singular_values == (18.0,)  # the lower one of 2w²x
+
+
+def test_a_block_that_adds_nothing_adds_rank_zero():
+    """Two layers, Q and its transpose: their Jacobian is 1 up to rounding."""
+    there, back = nn.Linear(5, 5).double(), nn.Linear(5, 5).double()
+    there.weight.data = torch.linalg.qr(normal(5, 5)).Q
+    back.weight.data = there.weight.data.mT.contiguous()
+    found = measure(nn.Sequential(there, back), normal(4, 5)).whole
+    assert found.added.singular_values[0] > 0
+    assert found.added.ranks == (0,) * 4
+
+
 def test_what_is_not_finite_has_no_rank():
     module = nn.Linear(1, 1, bias=False)
     module.weight.data.fill_(float("inf"))
