@@ -1,6 +1,6 @@
 """Audit: what the theory says about a network that someone trained.
 
-What lives here: chains and data are read (`reading`), the quantities of the theory are measured
+What lives here: chains and data are read (`read`), the quantities of the theory are measured
 layer by layer and point by point, and the claims that apply are evaluated (`theorems`). Modules
 that are no chain are measured by `measure`, which is `rankcheck.measure`.
 How an audit is shown is `terminal` and `report`.
@@ -16,13 +16,14 @@ from rankcheck.doors import door
 if TYPE_CHECKING:
     from rankcheck.audit.model import Model, ModelError
     from rankcheck.audit.result import Audit
-    from rankcheck.audit.run import audit
+    from rankcheck.audit.run import audit, balanced_parameters
 
 __all__ = [
     "Audit",
     "Model",
     "ModelError",
     "audit",
+    "balanced_parameters",
 ]
 
 __getattr__ = door(
@@ -30,6 +31,6 @@ __getattr__ = door(
     {
         ".model": ("Model", "ModelError"),
         ".result": ("Audit",),
-        ".run": ("audit",),
+        ".run": ("audit", "balanced_parameters"),
     },
 )

@@ -76,7 +76,7 @@ def measure_points(
     net = model.net
     values = spectra(net) if values is None else values
     norms = tuple(float(s.amax()) if len(s) else 0.0 for s in values)
-    job = Job(net, norms, device, model.biased or (True,) * net.depth)
+    job = Job(net, norms, device, model.biases)
     merged = join(_parts(job, X, executor, progress))
     _check_finite(merged)
     s, noise = torch.from_numpy(merged.singular_values), torch.from_numpy(merged.noise)
@@ -90,7 +90,7 @@ def measure_points(
     top, points = _kernel_top(net, X, job)
     spectrum, of_index = _index_rank(net, torch.from_numpy(merged.gradients) / len(X), tolerance)
     least = range((-1 if max_rank is None else max_rank) + 1)
-    known = model.biased is not None
+    known = not model.repeats
     facts = DataFacts(
         points=len(X),
         ranks=counts,
@@ -174,7 +174,7 @@ def _kernel_top(net: Network, X: Tensor, job: Job) -> tuple[float, int]:
     number = min(len(X), max(1, KERNEL_ROWS // net.widths[-1]))
     places = torch.arange(number) * len(X) // number
     block = max(1, KERNEL_TILE // net.widths[-1])
-    K = gram(job.on_device().net, X[places].to(job.device), biases=job.biased, block=block)
+    K = gram(job.on_device().net, X[places].to(job.device), biases=job.biases, block=block)
     return max(0.0, float(torch.linalg.eigvalsh(K)[-1])) / number, number
 
 

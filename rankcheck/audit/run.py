@@ -10,12 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from torch import Tensor
+
+from rankcheck.audit.files import check_width, data_of, parameters_of
 from rankcheck.audit.layers import balance, measure_layers, spectra
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.outputs import check_outputs, outputs_of
+from rankcheck.audit.outputs import check_outputs
 from rankcheck.audit.points import measure_points
 from rankcheck.audit.ranks import TOLERANCE
-from rankcheck.audit.reading import chain_of, check_width, data_of
+from rankcheck.audit.read import chain_of
 from rankcheck.audit.result import Audit, ModelFacts, most_common
 from rankcheck.audit.theorems import check_theorems, number_of_theorems
 from rankcheck.audit.words import first, in_words
@@ -24,7 +27,7 @@ from rankcheck.hunt.settings import check_device
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.versions import versions
 
-__all__ = ["Progress", "audit"]
+__all__ = ["Progress", "audit", "balanced_parameters"]
 
 Progress: TypeAlias = Callable[[str, int, int | None], object]
 """Called with a stage in words, how much of it is done, and of how much; None if that is one."""
@@ -38,6 +41,7 @@ def audit(
     tolerance: float = TOLERANCE,
     device: str = "cpu",
     slope: float | None = None,
+    part: str | None = None,
     theorems: bool = True,
     outputs: Any = None,
     executor: Any = None,
@@ -54,9 +58,10 @@ def audit(
             [0, 1). 0 leaves rounding alone.
         device: where points are measured: `cpu` or `cuda`.
         slope: of the activation, where the file does not say it.
+        part: of a file with several networks, the beginning of the names of one.
         theorems: whether the theorems are evaluated.
-        outputs: what the model itself puts out at the points, (N, n_L), or the classes that it
-            predicts, (N): a file or an array. The network as read is compared with them first.
+        outputs: what the model itself puts out at the points, (N, n_L): a file or an array. The
+            network as read is compared with them first.
         executor: where the points are measured: a number of worker processes, `dask://host:port`,
             or a `distributed.Client`; by default in this process. It changes no number
             beyond the last digits, and not these where `MKL_CBWR` was set before torch came.
@@ -80,27 +85,23 @@ def audit(
     check_device(device)
     with single_thread():
         progress("reading", 0, None)
-        points = None if data is None else data_of(data)
-        read = chain_of(model, slope=slope, shape=None if points is None else points.shape[1:])
-        _check(read)
-        told = _told(read)
-        X = None if points is None else points.flatten(1)
+        X = None if data is None else data_of(data).flatten(1)
+        chain = chain_of(model, slope=slope, part=part)
+        _check(chain)
+        told = _told(chain)
         if X is not None:
-            check_width(read, X)
+            check_width(chain, X)
         if X is not None and outputs is not None:
             progress("outputs", 0, None)
-            agreed = check_outputs(read, X, outputs_of(outputs))
-            told = replace(told, outputs=agreed)
-            if not agreed.others:  # nothing is merely assumed any more
-                told = replace(told, guessed=False, branches="")
+            told = replace(told, outputs=check_outputs(chain, X, outputs), guess="")
         progress("weights", 0, None)
-        values = spectra(read.net)
+        values = spectra(chain.net)
         facts, measured, rank = None, None, None
         if X is not None:
             total = len(X)
             progress("points", 0, total)
             facts, measured = measure_points(
-                read,
+                chain,
                 X,
                 device=device,
                 progress=lambda done: progress("points", done, total),
@@ -111,14 +112,14 @@ def audit(
             )
             rank = most_common(facts.ranks)
         progress("layers", 0, None)
-        layers = measure_layers(read, rank=rank, tolerance=tolerance, values=values, data=measured)
+        layers = measure_layers(chain, rank=rank, tolerance=tolerance, values=values, data=measured)
         progress("balance", 0, None)
         result = Audit(
             name=_name(model),
             model=told,
             rank=most_common(Counter(each.rank.rank for each in layers)) if rank is None else rank,
             layers=tuple(layers),
-            balanced=balance(read, X, device=device),
+            balanced=balance(chain, X, device=device),
             data=facts,
             versions=versions(),
         )
@@ -126,11 +127,33 @@ def audit(
             number = number_of_theorems(X is not None)
             progress("theorems", 0, number)
             evaluated = check_theorems(
-                read, X, device=device, progress=lambda done: progress("theorems", done, number)
+                chain, X, device=device, progress=lambda done: progress("theorems", done, number)
             )
             result = replace(result, theorems=evaluated)
     result = replace(result, first=first(result), words=in_words(result))
     return replace(result, seconds=round(time.monotonic() - begin, 3))
+
+
+def balanced_parameters(
+    model: Any, *, slope: float | None = None, part: str | None = None
+) -> dict[str, Tensor]:
+    """The parameters of the balanced network, whose cost an audit names, in float64 by name.
+
+    A module that had the parameters of the model takes them by `load_state_dict`, if no layer was
+    folded: buffers are to be kept (`strict=False`).
+
+    Args:
+        model, slope, part: as for `audit`.
+
+    Raises:
+        ModelError: as for `audit`, or the iteration does not end.
+    """
+    with single_thread():
+        chain = chain_of(model, slope=slope, part=part)
+        try:
+            return parameters_of(chain, chain.balanced)
+        except ArithmeticError as error:
+            raise ModelError(f"no balanced network was found: {error}") from error
 
 
 def _check(model: Model) -> None:
@@ -166,6 +189,5 @@ def _told(model: Model) -> ModelFacts:
         stored_cost=model.stored_cost,
         folded=model.folded,
         assumed=model.assumed,
-        guessed=model.guessed,
-        branches=model.branches,
+        guess=model.guess,
     )

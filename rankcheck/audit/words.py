@@ -102,8 +102,8 @@ def _free(audit: Audit) -> list[str]:
     )
     less = f"at a cost of {number(balanced.cost)} instead of {number(cost)}"
     return [
-        f"{percent(saved)} of the norm ‖θ‖² is free: rescaled neurons "
-        f"(`rankcheck.networks.balance_neurons`) have the same function {less}{seen}."
+        f"{percent(saved)} of the norm ‖θ‖² is free: `--balanced FILE` (in Python "
+        f"`balanced_parameters`) gives the same function {less}{seen}."
     ]
 
 
@@ -394,6 +394,11 @@ def _unsaid(audit: Audit) -> list[str]:
         sentences.append(
             f"The rank of the weights of {len(unclear)} of {many(len(audit.layers), 'layer')} "
             f"({names(unclear)}) is not clear: s_k is less than {GAP:g} times the next one."
+        )
+    if data is not None and data.kernel_trace is None:
+        sentences.append(
+            "Two layers have the same weights. If they are one layer that is used twice, its cost "
+            "counts once; the tangent kernel, which has terms of both together, is left out."
         )
     if data is not None and data.kinks:
         sentences.append(

@@ -59,11 +59,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--outputs",
         metavar="FILE",
         type=Path,
-        help="what your model puts out at the points, numbers or predicted classes: the network as "
-        "read is compared with it before anything is measured",
+        help="what your model puts out at the points: the network as read is compared with it "
+        "before anything is measured",
     )
     add_json(parser, "the audit")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the audit as a page")
+    parser.add_argument(
+        "--balanced",
+        metavar="FILE",
+        type=Path,
+        help="write the network after balancing, which has the same function and the least cost "
+        "that rescaling neurons can reach, as a new .safetensors file",
+    )
     parser.add_argument(
         "--max-rank",
         metavar="K",
@@ -76,6 +83,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(lambda a: -1 < a <= 1, "it lies in (-1, 1), or is 1: the identity"),
         help="of the activations for negative numbers, where MODEL does not say it; 0 is ReLU, 1 "
         "the identity (default: ReLU is assumed, and the exit code is 3)",
+    )
+    parser.add_argument(
+        "--part",
+        metavar="PREFIX",
+        help="of a MODEL that holds several networks, the beginning of the names of one of them",
     )
     parser.add_argument(
         "--tolerance",
@@ -113,6 +125,9 @@ def run(args: argparse.Namespace) -> int:
 
         files.write_text(args.html, audit_page(result))
         say(f"page: {args.html}", stream)
+    if args.balanced is not None:
+        _write_balanced(args)
+        say(f"balanced network: {args.balanced}", stream)
     if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
     return Exit.UNDECIDED if result.model.is_assumed else Exit.EXPECTED
@@ -126,10 +141,26 @@ def _check(args: argparse.Namespace, report: Path | None) -> None:
     """
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
+    if args.balanced is not None:
+        _check_new(args.balanced)
     if args.outputs is not None and args.data is None:
         raise InputError("--outputs needs --data: outputs are compared at the points of the data")
     outputs = None if args.outputs == args.data else args.outputs  # an archive may hold both
-    check_apart([args.model, args.data, outputs, args.html, report])
+    check_apart([args.model, args.data, outputs, args.html, args.balanced, report])
+
+
+def _check_new(path: Path) -> None:
+    """Check that a network can be written; no file is replaced, the trained one least.
+
+    Raises:
+        InputError: with the path and the reason.
+    """
+    what = "a balanced network"
+    if path.suffix != ".safetensors":
+        raise InputError(f"cannot write to {path}: {what} is a .safetensors file")
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise InputError(f"cannot write to {path}: it exists; name another file, or delete it")
+    files.check_writable(path, what)
 
 
 def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
@@ -144,8 +175,22 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
         tolerance=TOLERANCE if args.tolerance is None else args.tolerance,
         device=args.device,
         slope=args.slope,
+        part=args.part,
         theorems=not args.no_theorems,
         outputs=args.outputs,
         executor=args.executor or (args.workers if args.workers > 1 else None),
         progress=display.progress,
     )
+
+
+def _write_balanced(args: argparse.Namespace) -> None:
+    """Write the balanced network.
+
+    Raises:
+        InputError: balancing does not end, or the file cannot be written.
+    """
+    from rankcheck.audit import balanced_parameters
+    from rankcheck.audit.files import write_parameters
+
+    parameters = balanced_parameters(args.model, slope=args.slope, part=args.part)
+    write_parameters(args.balanced, parameters)

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 import rankcheck.audit
 from rankcheck import files
-from rankcheck.audit.result import GUESSED
 from rankcheck.commands.cli import main
 from tests.report.audits import made_up, without_data
 
@@ -45,7 +44,7 @@ def asked(monkeypatch):
 
 def test_the_arguments_arrive(asked, capsys):
     line = "audit m.pt --data x.npy --max-rank 3 --slope 0.1 --no-theorems --tolerance 0.01"
-    assert main([*line.split(), "--workers", "2"]) == 0
+    assert main([*line.split(), "--part", "net", "--workers", "2"]) == 0
     assert (asked.model, asked.data) == (Path("m.pt"), Path("x.npy"))
     del asked.options["progress"]
     assert asked.options == {
@@ -53,6 +52,7 @@ def test_the_arguments_arrive(asked, capsys):
         "tolerance": 0.01,
         "device": "cpu",
         "slope": 0.1,
+        "part": "net",
         "theorems": False,
         "outputs": None,
         "executor": 2,
@@ -82,15 +82,15 @@ def test_json_and_page(asked, capsys):
     assert "depth 8" in err
 
 
-@pytest.mark.parametrize("guessed", [False, True])
-def test_a_theorem_that_fails_and_activations_that_were_assumed_are_exit_codes(asked, guessed):
+@pytest.mark.parametrize("guess", ["", "ReLU was assumed."])
+def test_a_theorem_that_fails_and_activations_that_were_assumed_are_exit_codes(asked, guess):
     codes = {}
     for one in made_up().theorems:
         audit = made_up(theorems=(one,))
-        asked.found = replace(audit, model=replace(audit.model, guessed=guessed))
+        asked.found = replace(audit, model=replace(audit.model, guess=guess))
         codes[one.finding] = main(["audit", "m.pt"])
     assert codes.pop("fails") == 1
-    assert set(codes.values()) == {3 if guessed else 0}
+    assert set(codes.values()) == {3 if guess else 0}
 
 
 def test_an_interruption_says_what_was_done(asked, capsys):
@@ -112,6 +112,8 @@ def test_an_interruption_says_what_was_done(asked, capsys):
         (["--html", "a.py"], "a page of rankcheck is HTML, and this is a"),
         (["--html", "no/a.html"], "the folder no does not exist"),
         (["--json", "."], "it is a folder"),
+        (["--balanced", "mine.safetensors"], "it exists; name another file"),
+        (["--balanced", "b.pt"], "a balanced network is a .safetensors file"),
         (["--json", "a.html", "--html", "a.html"], "a.html is named twice"),
         (["--data", "m.pt"], "m.pt is named twice"),
         (["--data", "x.npy", "--outputs", "m.pt"], "m.pt is named twice"),
@@ -123,6 +125,7 @@ def test_an_interruption_says_what_was_done(asked, capsys):
 def test_bad_arguments_are_one_line_and_lose_nothing(asked, capsys, arguments, said):
     kept = {
         "mine.html": "<p>mine</p>",
+        "mine.safetensors": "mine",
         "ledger.json": '{"schema": 3, "claims": []}',
         "m.pt": "weights",
     }
@@ -134,6 +137,9 @@ def test_bad_arguments_are_one_line_and_lose_nothing(asked, capsys, arguments, s
     assert error.count("\n") == 1
     assert {name: Path(name).read_text() for name in kept} == kept
     assert hasattr(asked, "options") == ("/dev/full" in arguments)  # before any work
+
+
+ASSUMED = "ReLU was assumed; --slope 0 says that it is right"
 
 
 def module():
@@ -165,7 +171,7 @@ def test_a_network_from_its_file_to_its_page(trained, capsys):
     assert out.startswith("trained.pt: state dict, depth 3, widths 3 → 4 → 4 → 2, slope 0")
     assert "theorems: " in out
     assert found["headline"] is None
-    assert GUESSED not in Path("a.html").read_text(encoding="utf-8")
+    assert ASSUMED not in Path("a.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["trained.pt", "trained.safetensors"])
@@ -174,12 +180,13 @@ def test_activations_that_were_assumed_are_said_first_and_by_the_exit_code(train
     line = ["audit", name, "--no-theorems"]
     assert main([*line, "--html", "a.html", "--json", "a.json"]) == 3
     out = capsys.readouterr().out
-    assert " ".join(out.split()).startswith(GUESSED)
+    assert " ".join(out.split()).startswith(ASSUMED)
     assert "--slope 0" in out.splitlines()[0]
     found = json.loads(Path("a.json").read_text(encoding="utf-8"))
-    assert list(found.items())[:2] == [("schema", 3), ("headline", GUESSED)]
+    assert found["schema"] == 3
+    assert found["headline"].startswith(ASSUMED)
     page = Path("a.html").read_text(encoding="utf-8")
-    assert page.index("<h1>") < page.index(GUESSED) < page.index('class="totals"')
+    assert page.index("<h1>") < page.index(ASSUMED) < page.index('class="totals"')
     for slope in ("0", "0.1"):
         assert main([*line, "--slope", slope]) == 0
         assert capsys.readouterr().out.startswith(f"{name}: ")
@@ -223,6 +230,26 @@ def test_outputs_say_that_the_network_is_the_one(trained, capsys):
     assert "they differ at 10 of 10 points" in error
     assert (out, error.count("\n")) == ("", 1)
     assert set(json.loads(Path("b.json").read_text())) == {"schema", "error"}
+
+
+def test_the_balanced_network_is_the_same_function(trained, capsys):
+    state = torch.load(trained)
+    state["0.weight"] *= 8
+    state["0.bias"] *= 8
+    torch.save(state, trained)
+    line = ["audit", "trained.pt", "--slope", "0", "--no-theorems"]
+    assert main([*line, "--balanced", "b.safetensors"]) == 0
+    assert "balanced network: b.safetensors" in capsys.readouterr().out
+    x = torch.randn(20, 3, dtype=torch.float64)
+    values, costs = [], []
+    for one in (state, load_file("b.safetensors")):
+        net = module().double()
+        net.load_state_dict(one)
+        values.append(net(x))
+        costs.append(sum(float((p.detach() ** 2).sum()) for p in net.parameters()))
+    assert torch.allclose(*values, rtol=1e-9, atol=1e-9)
+    assert costs[1] < costs[0] / 2
+    assert main([*line, "--balanced", "b.safetensors"]) == 2
 
 
 @pytest.mark.parametrize(
