@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
-
-import torch
 
 from rankcheck.errors import InputError
 from rankcheck.networks import Network, balance_neurons
@@ -69,13 +66,6 @@ class Model:
     folded: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     guess: str = ""
-
-    @property
-    def repeats(self) -> bool:
-        """Whether two maps have the same weights, as one layer has that is used twice."""
-        weights = [w for w in self.net.weights if bool(w.any())]
-        same = any(torch.equal(one, other) for one, other in combinations(weights, 2))
-        return same and self.source != "network"
 
     @cached_property
     def balanced(self) -> Network:

@@ -90,7 +90,6 @@ def measure_points(
     top, points = _kernel_top(net, X, job)
     spectrum, of_index = _index_rank(net, torch.from_numpy(merged.gradients) / len(X), tolerance)
     least = range((-1 if max_rank is None else max_rank) + 1)
-    known = not model.repeats
     facts = DataFacts(
         points=len(X),
         ranks=counts,
@@ -101,8 +100,8 @@ def measure_points(
         schatten=_quantiles(powers),
         bounds=tuple(_bound(net, k, counts.get(k, 0), s, clear) for k in sorted({*counts, *least})),
         kinks=int(merged.kinks.sum()),
-        kernel_trace=_quantiles(torch.from_numpy(merged.traces)) if known else None,
-        kernel_top=top if known else None,
+        kernel_trace=_quantiles(torch.from_numpy(merged.traces)),
+        kernel_top=top,
         kernel_points=points,
         egop=spectrum,
         index_rank=of_index,

@@ -170,8 +170,7 @@ class DataFacts:
         schatten: of ‖Jf(x)‖_{S^{2/L}}^{2/L}, which is at most ‖θ‖²/L.
         bounds: ‖θ‖² − kL against the Jacobians, by k.
         kinks: at how many points a hidden pre-activation is exactly 0.
-        kernel_trace: of tr Θ(x, x), over the weights and those biases that there are. None, as is
-            `kernel_top`, where two layers have the same weights: one that is used twice has others.
+        kernel_trace: of tr Θ(x, x), over the weights and those biases that there are.
         kernel_top: the largest eigenvalue of Θ(X, X) / K on K of the points, at even distances in
             the order of the data.
         kernel_points: K.
@@ -195,8 +194,8 @@ class DataFacts:
     schatten: Quantiles
     bounds: tuple[BoundByRank, ...]
     kinks: int
-    kernel_trace: Quantiles | None
-    kernel_top: float | None
+    kernel_trace: Quantiles
+    kernel_top: float
     kernel_points: int
     egop: tuple[float, ...]
     index_rank: RankFacts

@@ -44,7 +44,6 @@ def first(audit: Audit) -> tuple[str, ...]:
         *_free(audit),
         *_dead(audit),
         *_straight(audit),
-        *_crowded(audit),
         *_carrying(audit),
     )
 
@@ -147,24 +146,6 @@ def _straight(audit: Audit) -> list[str]:
         f"Behind {'layer' if one else 'layers'} {numbers} ({names([two for _, two in straight])}) "
         f"no neuron has both signs on the data, so there {'it' if one else 'each of them'} is one "
         "affine map with the next layer."
-    ]
-
-
-def _crowded(audit: Audit) -> list[str]:
-    """The layers with more linear neurons than inputs, some of which are combinations of others."""
-    found = [
-        (i, layer, (layer.linear or 0) - layer.shape[1])
-        for i, layer in enumerate(_hidden(audit), 1)
-        if layer.bent and (layer.linear or 0) > layer.shape[1]
-    ]
-    if not found:
-        return []
-    more = sum(number for _, _, number in found)
-    where = names([layer for _, layer, _ in found])
-    return [
-        f"Behind layer{'s' * (len(found) > 1)} {runs([i for i, _, _ in found])} ({where}) more "
-        f"neurons are linear on the data than there are inputs: at least {more} of them "
-        f"{'is a combination' if more == 1 else 'are combinations'} of others."
     ]
 
 
@@ -394,11 +375,6 @@ def _unsaid(audit: Audit) -> list[str]:
         sentences.append(
             f"The rank of the weights of {len(unclear)} of {many(len(audit.layers), 'layer')} "
             f"({names(unclear)}) is not clear: s_k is less than {GAP:g} times the next one."
-        )
-    if data is not None and data.kernel_trace is None:
-        sentences.append(
-            "Two layers have the same weights. If they are one layer that is used twice, its cost "
-            "counts once; the tangent kernel, which has terms of both together, is left out."
         )
     if data is not None and data.kinks:
         sentences.append(

@@ -185,10 +185,8 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "gap s_k / s_(k+1)": "" if data.gaps is None else _spread(data.gaps),
         "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
         "Schatten 2/L of Jf": f"{_spread(data.schatten)}; at most {number(audit.ceiling)}",
-        "tr Θ(x, x)": "" if data.kernel_trace is None else _spread(data.kernel_trace),
-        "largest eigenvalue of Θ/K": ""
-        if data.kernel_top is None
-        else f"{number(data.kernel_top)}, K = {data.kernel_points}",
+        "tr Θ(x, x)": _spread(data.kernel_trace),
+        "largest eigenvalue of Θ/K": f"{number(data.kernel_top)}, K = {data.kernel_points}",
         "rank of mean JᵀJ": data.index_rank.text,
         "points on a kink": str(data.kinks) if data.kinks else "",
     }

@@ -130,17 +130,6 @@ def test_what_neurons_do_on_the_data():
     assert not audit(model_of(Network.of([[[0.0]]])), X, theorems=False).first
 
 
-def test_more_linear_neurons_than_inputs_are_combinations():
-    net = Network(
-        [normal(5, 2), normal(1, 5)], [torch.tensor([9, 9, 9, 9, 0.0]).double(), normal(1)]
-    )
-    X = normal(40, 2)
-    found = audit(model_of(net), X, theorems=False)
-    assert (found.layers[0].linear, found.layers[0].bent) == (4, 1)
-    [said] = [one for one in found.first if "more neurons are linear" in one]
-    assert "at least 2 of them are combinations of others" in said
-
-
 @pytest.mark.parametrize(
     ("numbers", "text"),
     [((), ""), ((2,), "2"), ((1, 2), "1, 2"), ((1, 3, 4, 5, 9, 10), "1, 3–5, 9, 10")],
