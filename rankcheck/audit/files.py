@@ -49,10 +49,9 @@ LARGEST_FILE = 1 << 32
 LARGEST_PICKLE = 1 << 22
 #: A pickle may use so many tuples, beside those of numbers, for another time.
 MOST_SHARED = 20
-_SAVE = "torch.save({}, 'new.pt')"
 
 
-def where(path: str | Path) -> str:
+def where(path: str | os.PathLike[str]) -> str:
     """A path as errors name it: as it is if it fits on a line."""
     text = str(path)
     return text if text.isprintable() and len(text) < 200 else label(text)
@@ -72,7 +71,11 @@ def parsing(path: str | Path, what: str) -> Iterator[None]:
     except Exception as error:
         said = " ".join(str(error).split()) or type(error).__name__
         if isinstance(error, ModelError):
-            raise error if where(path) in said else ModelError(f"{where(path)}: {said}") from error
+            raise (
+                error
+                if where(path) in said.split(": ")[0]
+                else ModelError(f"{where(path)}: {said}")
+            ) from error
         if short_of_memory(error):
             raise ModelError(f"there is not enough memory to read {where(path)}") from error
         if isinstance(error, LookupError | AttributeError | AssertionError):
@@ -86,21 +89,18 @@ def kind_of(path: Path) -> str:
     Raises:
         ModelError: it does not exist, is a folder, a device, empty or too large, or cannot be read.
     """
+    fault = "it is no regular file"
     try:
         status = path.stat()
-        require(stat.S_ISREG(status.st_mode), f"cannot read {where(path)}: it is no regular file")
-        with path.open("rb") as file:
-            head = file.read(9)
+        if stat.S_ISREG(status.st_mode):
+            with path.open("rb") as file:
+                head, fault = file.read(9), ""
     except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
-        if isinstance(error, ModelError):
-            raise
-        said = getattr(error, "strerror", None) or str(error)
-        raise ModelError(f"cannot read {where(path)}: {said}") from error
+        fault = getattr(error, "strerror", None) or str(error)
+    require(not fault, f"cannot read {where(path)}: {fault}")
     size = status.st_size
-    require(
-        0 < size <= LARGEST_FILE,
-        f"cannot read {where(path)}: it has {size} bytes; 1 to {LARGEST_FILE} are read",
-    )
+    fits = 0 < size <= LARGEST_FILE
+    require(fits, f"cannot read {where(path)}: it has {size} bytes; 1 to {LARGEST_FILE} are read")
     if head[8:] == b"{" and int.from_bytes(head[:8], "little") <= size - 8:
         return "safetensors"
     beginnings = {b"PK": "zip", b"\x93NUMPY": "npy", b"\x89HDF": "HDF5", b"\x80": "pickle"}
@@ -109,106 +109,86 @@ def kind_of(path: Path) -> str:
 
 
 def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any], str | None]:
-    """The tensors of a safetensors file or of a state dict, also in a checkpoint, by name.
+    """The parameters of a safetensors file or of a state dict, also in a checkpoint, by name.
 
     Returns:
         them, and what of `part` is left: a prefix of their names.
 
     Raises:
         ModelError: it is neither, is damaged, or holds several state dicts and `part` names none.
+        Exception: whatever a library raises on a file that is damaged, as for `parsing`.
     """
     if kind == "safetensors":
-        with parsing(path, "a safetensors file"), safe_open(str(path), framework="pt") as file:
+        with safe_open(str(path), framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, part  # noqa: SIM118
-    name = repr(where(path))
+    load = f"If you trust it: {{}}({where(path)!r}{{}}); torch.save({{}}, 'new.pt')"
     require(
         kind != "pickle",
-        f"{where(path)} is a pickle, as torch wrote before 1.6: reading one may run code. If you "
-        f"trust it: state = torch.load({name}, weights_only=True); {_SAVE.format('state')}",
+        "it is a pickle, as torch wrote before 1.6, and reading one may run code. "
+        + load.format("state = torch.load", ", weights_only=True", "state"),
     )
-    require(
-        kind == "zip",
-        f"{where(path)} is {kind}; models are safetensors, state dicts of torch, ONNX",
-    )
-    content, sizes = _unpickled(path)
+    require(kind == "zip", f"it is {kind}; models are safetensors, state dicts of torch, and ONNX")
+    content, sizes = _unpickled(path, load)
     found = _state_dicts(content)
-    require(
-        found, f"{where(path)} holds no state dict, tensors by name, but a {type(content).__name__}"
-    )
-    places = [one for one in found if one and part is not None and f"{part}.".startswith(f"{one}.")]
+    require(found, f"it holds no state dict, tensors by name, but a {type(content).__name__}")
+    places = [one for one in found if one and part and f"{part}.".startswith(f"{one}.")]
     names = " and ".join(map(label, sorted(found)))
+    one = len(found) == 1 or places
+    require(one, f"it holds {names}, several networks; --part NAME reads one (Python: part=)")
+    place = max(places, key=len, default=next(iter(found)))
+    tensors = [tensor for tensor in found[place].values() if isinstance(tensor, Tensor)]
+    plain = [one for one in tensors if one.layout is torch.strided and not one.is_meta]
+    whole = all(one.untyped_storage().nbytes() in sizes for one in plain)
+    require(whole, "it is damaged: a tensor has no record of its size")
+    total, most = sum(one.numel() * one.element_size() for one in plain), path.stat().st_size
     require(
-        len(found) == 1 or places,
-        f"{where(path)} holds {names}, which are several networks; --part NAME reads one of them "
-        "(Python: part=)",
+        total <= most,
+        f"it has {most} bytes, and its tensors {total}: strides or names repeat numbers; save each "
+        "tensor with contiguous()",
     )
-    place = max(places, key=len) if places else next(iter(found))
-    left = part[len(place) + 1 :] or None if part is not None and place in places else part
-    state = found[place]
-    tensors = {key: one for key, one in state.items() if isinstance(one, Tensor)}
-    for key, one in tensors.items():
-        plain = one.layout is torch.strided and not one.is_meta
-        fits = not plain or one.untyped_storage().nbytes() in sizes
-        require(fits, f"{where(path)} is damaged: no record of it has the size of {label(key)}")
-    total, most = (
-        sum(one.numel() * one.element_size() for one in tensors.values()),
-        path.stat().st_size,
-    )
-    require(
-        total <= most or any(one.is_meta for one in tensors.values()),
-        f"{where(path)} has {most} bytes, and its tensors {total}: strides or names repeat "
-        "numbers; save each tensor with contiguous()",
-    )
-    return state, left
+    return found[place], (part or "")[len(place) + 1 :] or None if place in places else part
 
 
-def _unpickled(path: Path) -> tuple[Any, set[int]]:
+def _unpickled(path: Path, load: str) -> tuple[Any, set[int]]:
     """What an archive of torch holds, and the sizes of its records.
 
     `torch.load` builds tensors and plain data and calls nothing else. The numbers are mapped from
     the file, so a storage that claims to be larger than it is cannot reach beyond the file.
     """
-    name = repr(where(path))
-    with parsing(path, "a state dict of torch"), zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(path) as archive:
         entries = {one.filename: one for one in archive.infolist()}
         pickles = [one for one in entries if one.rpartition("/")[2] == "data.pkl"]
         require(
             len(pickles) == 1,
-            f"{where(path)} is a zip archive with {len(pickles)} state dicts; of a policy of "
-            f"stable-baselines3, zipfile.ZipFile({name}).extract('policy.pth') has it",
+            f"it is a zip archive with {len(pickles)} state dicts; of a policy of "
+            f"stable-baselines3, zipfile.ZipFile({where(path)!r}).extract('policy.pth') has it",
         )
         require(
             not any("/code/" in one or one.endswith("constants.pkl") for one in entries),
-            f"{where(path)} is TorchScript, a program. If you trust it: module = torch.jit.load("
-            f"{name}); {_SAVE.format('module.state_dict()')}",
+            "it is TorchScript, a program. "
+            + load.format("module = torch.jit.load", "", "module.state_dict()"),
         )
         stored = all(one.compress_type == zipfile.ZIP_STORED for one in entries.values())
         whole = sum(one.file_size for one in archive.infolist()) <= path.stat().st_size
         once = len(entries) == len(archive.infolist())
-        require(
-            stored and whole and once, f"{where(path)} is compressed, or has overlapping entries"
-        )
+        require(stored and whole and once, "it is compressed, or has entries that overlap")
         length = entries[pickles[0]].file_size
-        require(
-            length <= LARGEST_PICKLE,
-            f"{where(path)} has a pickle of {length} bytes; at most {LARGEST_PICKLE}",
-        )
+        require(length <= LARGEST_PICKLE, f"it has a pickle of {length} bytes, too large to read")
         _check_pickle(archive.read(pickles[0]))
         damaged = archive.testzip()
-        require(
-            damaged is None, f"{where(path)} is damaged: the checksum of {label(damaged)} is wrong"
-        )
-        try:
-            content = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-        except UnpicklingError as error:  # torch advises to read it without weights_only
-            named = re.search(r"(?:GLOBAL|class|function) `?([\w.]{1,100})", str(error))
-            raise ModelError(
-                f"{where(path)} holds more than tensors and plain data"
-                f"{f' ({named[1]})' if named else ''}, as a whole module does, and is not run. If "
-                f"you trust it: module = torch.load({name}, weights_only=False); "
-                f"{_SAVE.format('module.state_dict()')}"
-            ) from error
-        return content, {one.file_size for one in entries.values()}
+        require(damaged is None, f"it is damaged: the checksum of {label(damaged)} is wrong")
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    except UnpicklingError as error:  # torch advises to read it without weights_only
+        named = re.search(r"(?:GLOBAL|class|function) `?([\w.]{1,100})", str(error))
+        raise ModelError(
+            f"it holds more than tensors and plain data{f' ({named[1]})' if named else ''}, as a "
+            "whole module does, and is not run. "
+            + load.format("module = torch.load", ", weights_only=False", "module.state_dict()")
+        ) from error
+    except (ValueError, TypeError) as error:  # of the functions that build tensors
+        raise ModelError("it is damaged: its pickle builds no tensors") from error
+    return content, {one.file_size for one in entries.values()}
 
 
 def _check_pickle(pickle: bytes) -> None:
@@ -232,7 +212,8 @@ def _check_pickle(pickle: bytes) -> None:
             last = "numbers"
         shared += code.name == "DUP" or (code.name.endswith("GET") and last.startswith("TUPLE"))
         plain = plain + 1 if last in ("BININT", "BININT1", "BININT2", "BINFLOAT") else 0
-        fits = shared <= MOST_SHARED and not (code.name == "GLOBAL" and "bytearray" in argument)
+        array = code.name == "GLOBAL" and "bytearray" in str(argument)
+        fits = shared <= MOST_SHARED and not array
         require(fits, "it describes an object that holds its parts many times over")
 
 
@@ -256,58 +237,40 @@ def _state_dicts(
 # Data
 
 
-def array_of(path: Path, names: Sequence[str]) -> Tensor | np.ndarray:
-    """The array of an .npy, .npz, .csv or .safetensors file: the only one, or the one of a name.
-
-    Raises:
-        ModelError: the file is damaged, or holds no such array.
-    """
+def _array(path: Path, names: Sequence[str]) -> Tensor | np.ndarray:
+    """The array of an .npy, .npz, .csv or .safetensors file: the only one, or the one of a name."""
     kind = kind_of(path)
     if kind == "safetensors":
-        with parsing(path, "a safetensors file"), safe_open(str(path), framework="pt") as file:
-            return file.get_tensor(_chosen(path, list(file.keys()), names))
+        with safe_open(str(path), framework="pt") as file:
+            return file.get_tensor(_chosen(list(file.keys()), names))
     if kind == "zip":
-        with parsing(path, "an archive of numpy arrays"), zipfile.ZipFile(path) as archive:
-            arrays = [
-                one.removesuffix(".npy") for one in archive.namelist() if one.endswith(".npy")
-            ]
-            entry = archive.getinfo(f"{_chosen(path, arrays, names)}.npy")
-            size = entry.file_size
-            require(size <= 8 * LARGEST + 9999, f"{where(path)} announces {size} bytes of numbers")
+        with zipfile.ZipFile(path) as archive:
+            files = [one.removesuffix(".npy") for one in archive.namelist() if one.endswith(".npy")]
+            entry = archive.getinfo(f"{_chosen(files, names)}.npy")
+            fits = entry.file_size <= 8 * LARGEST + 9999
+            require(fits, f"it announces {entry.file_size} bytes of numbers")
             array: np.ndarray = np.load(io.BytesIO(archive.read(entry)), allow_pickle=False)
             return array
-    require(
-        kind in ("npy", "text"),
-        f"{where(path)} is {kind}; data are .npy, .npz, .csv or .safetensors",
-    )
-    with parsing(path, "an array of numbers" if kind == "npy" else "a table of numbers"):
-        if kind == "npy":
-            return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
-        with path.open(encoding="utf-8-sig") as file:
-            first = next((line for line in file if line.strip()), "")
-        head = not any(_is_number(one) for one in first.split(","))
-        with path.open(encoding="utf-8-sig") as file:
-            table: np.ndarray = np.loadtxt(
-                file, delimiter=",", ndmin=2, comments=None, quotechar='"', skiprows=int(head)
-            )
-        return table
+    if kind == "npy":
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+    require(kind == "text", f"it is {kind}; data are .npy, .npz, .csv or .safetensors")
+    with path.open(encoding="utf-8-sig") as file:
+        first = next((line for line in file if line.strip()), "")
+        names_first = not re.match(r'\s*"?\s*([-+.\d]|nan|inf)', first, re.IGNORECASE)
+        file.seek(0)
+        table: np.ndarray = np.loadtxt(
+            file, delimiter=",", ndmin=2, comments=None, quotechar='"', skiprows=int(names_first)
+        )
+    return table
 
 
-def _is_number(field: str) -> bool:
-    try:
-        return bool(float(field.strip('" \n')) or True)
-    except ValueError:
-        return False
-
-
-def _chosen(path: Path, there: Sequence[str], names: Sequence[str]) -> str:
+def _chosen(there: Sequence[str], names: Sequence[str]) -> str:
     """The array that is meant: the only one, or the one that is called so."""
     called = there if len(there) == 1 else [one for one in there if one in names]
-    require(
-        len(called) == 1,
-        f"{where(path)} has the arrays {', '.join(map(label, there[:9]))}; it must have one, or "
-        f"one that is called {', '.join(names[:-1])} or {names[-1]}",
-    )
+    listed = ", ".join(map(label, there[:9]))
+    wanted = ", ".join(names[:-1])
+    one = len(called) == 1
+    require(one, f"it has the arrays {listed}; one is to be called {wanted} or {names[-1]}")
     return called[0]
 
 
@@ -336,7 +299,9 @@ def rows_of(data: Any, names: Sequence[str], what: str) -> Tensor:
         ModelError: they cannot be read, are no finite numbers, or a single one.
     """
     if isinstance(data, str | os.PathLike):
-        what, data = where(Path(data)), array_of(Path(data), names)
+        what = where(data)
+        with parsing(what, "a table of numbers"):
+            data = _array(Path(data), names)
     if not isinstance(data, Tensor | np.ndarray):
         holds = hasattr(data, "__array__") or isinstance(data, Iterable)
         require(holds, f"{what} are a {type(data).__name__}; they must be an array of numbers")

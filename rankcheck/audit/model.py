@@ -34,7 +34,7 @@ def require(condition: object, message: str) -> None:
 
 def label(name: object) -> str:
     """A name from a file on one line, in quotes, cut off."""
-    return shown(name if isinstance(name, str) else str(name), 200)
+    return shown(name if isinstance(name, str) else str(name), 120)
 
 
 @dataclass(frozen=True, eq=False)

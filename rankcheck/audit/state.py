@@ -46,28 +46,26 @@ def under(tensors: Mapping[Any, Any], part: str | None) -> dict[str, Any]:
         ModelError: there are none, a name is no text, or what it names is no tensor.
     """
     found: dict[str, Any] = {}
+    tops: set[str] = set()
     for name, value in tensors.items():
-        require(
-            isinstance(name, str),
-            f"the name of a parameter is the {type(name).__name__} {label(name)}",
-        )
-        require(
-            len(name) <= 500, f"the name {label(name)} has {len(name)} characters; 500 are read"
-        )
+        text = isinstance(name, str) and len(name) <= 500
+        require(text, f"the name of a parameter is {label(name)}, no text of at most 500 letters")
         if isinstance(value, int | float | str | None):
             continue
+        tensor = isinstance(value, Tensor)
+        require(tensor, f"{label(name)} is a {type(value).__name__}, and no tensor")
+        tops.add(name.partition(".")[0])
+        if name.rpartition(".")[2] in _COUNTERS or not f"{name}.".startswith(f"{part or name}."):
+            continue
+        short = re.sub(r"(^|\.)(_orig_mod|module)\.", r"\1", name[len(part) + 1 if part else 0 :])
         require(
-            hasattr(value, "shape"), f"{label(name)} is a {type(value).__name__}, and no tensor"
+            short not in found, f"{label(short)} is there twice, as of a module and its wrapper"
         )
-        if name.rpartition(".")[2] not in _COUNTERS and (
-            part is None or f"{name}.".startswith(f"{part}.")
-        ):
-            short = name if part is None else name[len(part) + 1 :]
-            found[re.sub(r"(^|\.)(_orig_mod|module)\.", r"\1", short)] = value
-    tops = {name.partition(".")[0] for name in tensors if isinstance(name, str)}
+        found[short] = value
     there = ", ".join(map(label, sorted(tops)[:8]))
-    place = "" if part is None else f" under {label(part)}; there are {there}"
-    require(found, f"there are no parameters{place}")
+    require(
+        found, f"there are no parameters under {label(part or '')}; there are {there or 'none'}"
+    )
     return found
 
 
@@ -95,27 +93,27 @@ def chain_of_parameters(
     require(shapes, "there is no linear layer: no weight of two axes without running averages")
     doubts = _doubts(list(shapes) if in_order else sorted(shapes, key=_natural), shapes)
     order = _ordered(shapes, in_order)
-    behind = _places(norms, shapes)
+    places = _places(norms, shapes)
     steps: list[Step] = []
     for name in order:
-        if steps:
-            steps.append(Activation(f"behind {steps[-1].name}", slope or 0.0))
-        norm = {
-            side: _norm(behind[name, side], norms) for side in (-1, 1) if (name, side) in behind
-        }
+        steps += [Activation(f"behind {steps[-1].name}", slope or 0.0)] if steps else []
         layer = Affine(name or "Linear", layers[name]["weight"], layers[name].get("bias"))
-        steps += [one for one in (norm.get(-1), layer, norm.get(1)) if one is not None]
+        steps += [places[name, -1]] if (name, -1) in places else []
+        steps.append(layer)
+        steps += [places[name, 1]] if (name, 1) in places else []
     notes = [*assumed]
     if len(order) > 1:
-        shown = [*order[:6], "...", order[-1]] if len(order) > 8 else order
-        notes.append(f"the order of the layers: {', '.join(map(label, shown))}")
+        more = ", ..." if len(order) > 8 else ""
+        notes.append(f"the order of the layers: {', '.join(map(label, order[:8]))}{more}")
     if norms:
         notes.append(f"the eps of the batch norms: {EPS:g}, the default of torch")
-    guess = ["ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky."]
-    guess = guess * (slope is None and len(order) > 1)
-    guess += [f"A chain was assumed, and the names speak of {', and of '.join(doubts)}."] * bool(
-        doubts
-    )
+    guess: list[str] = []
+    if slope is None and len(order) > 1:
+        guess.append(
+            "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky."
+        )
+    if doubts:
+        guess.append(f"A chain was assumed, and the names speak of {', and of '.join(doubts)}.")
     stored = squares(*(one.get(part) for one in layers.values() for part in ("weight", "bias")))
     whole = " ".join([*guess, _TELLS] if guess else [])
     return assemble(steps, source, stored=stored, slope=slope, assumed=notes, guess=whole)
@@ -153,36 +151,28 @@ def _layers(tensors: Mapping[str, Any]) -> dict[str, dict[str, Tensor]]:
     return layers
 
 
-def _norm(name: str, norms: Mapping[str, Mapping[str, Tensor]]) -> Affine:
-    one = norms[name]
-    return batch_norm(
-        name, one["running_mean"], one["running_var"], one.get("weight"), one.get("bias"), EPS
-    )
-
-
 def _places(
-    norms: Mapping[str, object], linear: Mapping[str, object]
-) -> dict[tuple[str, int], str]:
+    norms: Mapping[str, Mapping[str, Tensor]], linear: Mapping[str, object]
+) -> dict[tuple[str, int], Affine]:
     """The batch norms, by the linear layer that they stand directly behind (1) or in front of (−1).
 
     The numbers in a Sequential say it: 0, 1, 3 is behind the layer 0, and 0, 2, 3 in front of 3.
     """
-    places: dict[tuple[str, int], str] = {}
-    for name in norms:
+    places: dict[tuple[str, int], Affine] = {}
+    for name, one in norms.items():
         parent, _, last = name.rpartition(".")
         number = int(last) if re.fullmatch(r"[0-9]{1,9}", last) else None
         left, right = (f"{parent}.{(number or 0) + one}".lstrip(".") for one in (-1, 1))
-        taken = [one in linear or one in norms for one in (left, right)]
-        certain = (
-            number is not None and taken[0] != taken[1] and (left in linear or right in linear)
-        )
+        beside = [each for each in (left, right) if each in linear or each in norms]
         require(
-            certain,
+            number is not None and len(beside) == 1 and beside[0] in linear,
             f"it is not certain whether the batch norm {label(name)} stands before or behind an "
             "activation; the numbers of a Sequential say it (0, 1, 3 or 0, 2, 3). Audit the module "
             "in Python",
         )
-        places[(left, 1) if taken[0] else (right, -1)] = name
+        mean, var = one["running_mean"], one["running_var"]
+        norm = batch_norm(name, mean, var, one.get("weight"), one.get("bias"), EPS)
+        places[beside[0], 1 if beside[0] == left else -1] = norm
     return places
 
 

@@ -298,7 +298,7 @@ def test_checkpoints(tmp_path):
     )
     other = trained(L(3, 4), R(), L(4, 2))
     saved(path, more | {"model": module.state_dict(), "ema": other.state_dict()})
-    refused(path, "holds 'ema' and 'model', which are several networks; --part")
+    refused(path, "holds 'ema' and 'model', several networks; --part")
     same(chain_of(path, part="ema"), other)
     same(chain_of(path, part="model"), module)
     refused(path, "several networks", part="mod")

@@ -70,7 +70,7 @@ def test_no_data_becomes_code():
 
 
 def test_torch_reads_weights_only():
-    text = (PACKAGE / "audit" / "reading" / "torch_file.py").read_text(encoding="utf-8")
+    text = (PACKAGE / "audit" / "files.py").read_text(encoding="utf-8")
     loads = [
         node
         for node in ast.walk(ast.parse(text))
