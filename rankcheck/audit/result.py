@@ -31,19 +31,6 @@ __all__ = [
 
 #: The version of the JSON.
 SCHEMA = 2
-#: The headline of an audit of parameters alone; its first line says what to do.
-GUESSED = (
-    "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky, and --outputs "
-    "FILE compares with what your model puts out (Python: slope=, outputs=). Parameters tell "
-    "neither activations nor skip connections, so this may be the audit of another network than "
-    "yours."
-)
-#: Of the headline where names of layers speak of something else than a chain, what to do.
-BRANCHES = (
-    "Parameters tell neither skip connections nor activations, so this may be the audit of another "
-    "network than yours: --outputs FILE compares with what your model puts out (Python: outputs=); "
-    "a module or its ONNX file tells how layers are joined."
-)
 
 
 @dataclass(frozen=True)
@@ -223,40 +210,21 @@ class OutputFacts:
     """The outputs of somebody's own model, which agree with those of the network as it was read.
 
     Attributes:
-        kind: `values`, or `classes`: the number of the largest output at each point.
         points: at how many points; at all of them they agree.
-        difference: the largest |y − f(x)|, for a component of the output y; None for classes.
-        spread: the root of the mean square of the components about their means over the points;
-            None for classes.
-        explained: what explains the difference, in words: `single precision`.
-        others: what else a network with these parameters might have, with outputs that agree as
-            well; if there is something, assumptions remain.
+        difference: the largest |y − f(x)|, for a component of the output y.
+        spread: the root of the mean square of the components about their means over the points.
     """
 
-    kind: Literal["values", "classes"]
     points: int
-    difference: float | None = None
-    spread: float | None = None
-    explained: str = ""
-    others: tuple[str, ...] = ()
+    difference: float
+    spread: float
 
     @property
     def sentence(self) -> str:
-        """How closely they agree, and what that leaves open."""
+        """How closely they agree."""
         at = f"at all {self.points} points" if self.points != 1 else "at the one point"
-        if self.difference is None or not self.spread:
-            text = (
-                f"the predicted {self.kind} agree {at}"
-                if self.kind == "classes"
-                else f"they agree {at}"
-            )
-        else:
-            share = self.difference / self.spread
-            text = f"they agree {at}, to {share:.1e} of their spread ({self.explained} explains it)"
-        if not self.others:
-            return text
-        more = f" or {len(self.others) - 1} others" if len(self.others) > 1 else ""
-        return f"{text}; so do those with {self.others[0]}{more}, so this is left open"
+        share = self.difference / self.spread if self.spread else 0.0
+        return f"they agree {at}, to {share:.1e} of their spread, which rounding explains"
 
 
 @dataclass(frozen=True)
@@ -278,8 +246,7 @@ class ModelFacts:
     stored_cost: float
     folded: tuple[str, ...]
     assumed: tuple[str, ...]
-    guessed: bool = False
-    branches: str = ""
+    guess: str = ""
     activations: tuple[str, ...] = ()
     outputs: OutputFacts | None = None
 
@@ -300,7 +267,7 @@ class ModelFacts:
     @property
     def is_assumed(self) -> bool:
         """Whether the activations, or that it is a chain, were assumed."""
-        return self.guessed or bool(self.branches)
+        return bool(self.guess)
 
     @property
     def chain(self) -> str:
@@ -369,10 +336,8 @@ class Audit(InNotebooks):
     @property
     def headline(self) -> str | None:
         """What has to be known first: that a chain or activations were assumed; that it is none."""
-        if self.model.branches:
-            return f"A chain was assumed, and the names speak of {self.model.branches}. {BRANCHES}"
-        if self.model.guessed:
-            return GUESSED
+        if self.model.guess:
+            return self.model.guess
         return None if self.model.is_chain else self._no_chain()
 
     def _no_chain(self) -> str:

@@ -11,14 +11,13 @@ from typing import Any
 
 from rankcheck.audit.advice import advice
 from rankcheck.audit.balance import balance
-from rankcheck.audit.graph.audited import audit_graph
-from rankcheck.audit.graph.graph import Graph
+from rankcheck.audit.files import check_width, data_of
 from rankcheck.audit.layers import measure_layers, spectra
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.outputs import check_outputs, outputs_of
+from rankcheck.audit.outputs import check_outputs
 from rankcheck.audit.points import measure_points
 from rankcheck.audit.ranks import TOLERANCE, most_common
-from rankcheck.audit.reading import check_width, data_of, model_of
+from rankcheck.audit.read import chain_of
 from rankcheck.audit.result import Audit, ModelFacts
 from rankcheck.audit.task import Progress, Task
 from rankcheck.audit.theorems import check_theorems, number_of_theorems
@@ -39,6 +38,7 @@ def audit(
     tolerance: float = TOLERANCE,
     device: str = "cpu",
     slope: float | None = None,
+    part: str | None = None,
     theorems: bool = True,
     outputs: Any = None,
     executor: Any = None,
@@ -54,9 +54,10 @@ def audit(
             [0, 1). 0 leaves rounding alone.
         device: where points are measured: `cpu` or `cuda`.
         slope: of the activation, where the file does not say it.
+        part: of a file with several networks, the beginning of the names of one.
         theorems: whether the theorems are evaluated.
-        outputs: what the model itself puts out at the points, (N, n_L), or the classes that it
-            predicts, (N): a file or an array. The network as read is compared with them first.
+        outputs: what the model itself puts out at the points, (N, n_L): a file or an array. The
+            network as read is compared with them first.
         executor: where the points are measured: a number of worker processes, `dask://host:port`,
             or a `distributed.Client`; by default in this process. It changes no number
             beyond the last digits, and not these where `MKL_CBWR` was set before torch came.
@@ -80,29 +81,26 @@ def audit(
     check_device(device)
     with single_thread():
         progress("reading", 0, None)
-        points = None if data is None else data_of(data)
-        read = _model(model, slope, None if points is None else tuple(points.shape[1:]), theorems)
-        X = None if points is None else points.flatten(1)
+        X = None if data is None else data_of(data).flatten(1)
+        chain = chain_of(model, slope=slope, part=part)
+        _check(chain)
         if X is not None:
-            check_width(read, X)
+            check_width(chain, X)
         agreed = None
         if X is not None and outputs is not None:
             progress("outputs", 0, None)
-            agreed = check_outputs(read, X, outputs_of(outputs))
+            agreed = check_outputs(chain, X, outputs)
         task = Task(X, max_rank, tolerance, device, executor, progress)
-        result = audit_graph(read, task) if isinstance(read, Graph) else _chain(read, task)
-        if theorems and isinstance(read, Model):
+        result = _chain(chain, task)
+        if theorems:
             number = number_of_theorems(X is not None)
             progress("theorems", 0, number)
             evaluated = check_theorems(
-                read, X, device=device, progress=lambda done: progress("theorems", done, number)
+                chain, X, device=device, progress=lambda done: progress("theorems", done, number)
             )
             result = replace(result, theorems=evaluated)
     if agreed is not None:
-        told = replace(result.model, outputs=agreed)
-        if not agreed.others:  # nothing is merely assumed any more
-            told = replace(told, guessed=False, branches="")
-        result = replace(result, model=told)
+        result = replace(result, model=replace(result.model, outputs=agreed, guess=""))
     result = replace(result, name=_name(model), versions=versions())
     result = replace(result, first=advice(result), words=in_words(result))
     return replace(result, seconds=round(time.monotonic() - begin, 3))
@@ -143,31 +141,26 @@ def _chain(model: Model, task: Task) -> Audit:
     )
 
 
-def _model(
-    model: Any, slope: float | None, shape: tuple[int, ...] | None, theorems: bool
-) -> Model | Graph:
-    """The model that is audited.
+def _check(model: Model) -> None:
+    """Check that the theory is about a network.
 
     Raises:
-        ModelError: if it cannot be read, its slope is outside [-1, 1], or its cost overflows.
+        ModelError: its slope is outside [-1, 1], or its cost overflows.
     """
-    read = model_of(model, slope=slope, shape=shape, theorems=theorems)
-    cost = read.stored_cost if isinstance(read, Graph) else float(read.net.cost())
-    a = 0.0 if isinstance(read, Graph) else float(read.net.slope)
+    a = float(model.net.slope)
     if not abs(a) <= 1:
         raise ModelError(f"the slope of the activation is {a:g}; the theory needs one in [-1, 1]")
-    if not math.isfinite(cost):
+    if not math.isfinite(float(model.net.cost())):
         raise ModelError(
             "the sum of squares of the parameters overflows; the cost has to be finite in double "
             "precision"
         )
-    return read
 
 
 def _name(model: Any) -> str:
     if isinstance(model, str | Path):
         return Path(model).name
-    return model.source if isinstance(model, Model | Graph) else type(model).__name__
+    return model.source if isinstance(model, Model) else type(model).__name__
 
 
 def _model_facts(model: Model) -> ModelFacts:
@@ -181,6 +174,5 @@ def _model_facts(model: Model) -> ModelFacts:
         stored_cost=model.stored_cost,
         folded=model.folded,
         assumed=model.assumed,
-        guessed=model.guessed,
-        branches=model.branches,
+        guess=model.guess,
     )

@@ -66,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--outputs",
         metavar="FILE",
         type=Path,
-        help="what your model puts out at the points, numbers or predicted classes: the network as "
-        "read is compared with it before anything is measured",
+        help="what your model puts out at the points: the network as read is compared with it "
+        "before anything is measured",
     )
     add_json(parser, "the audit")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the audit as a page")
@@ -98,6 +98,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(lambda a: -1 < a <= 1, "it lies in (-1, 1), or is 1: the identity"),
         help="of the activations for negative numbers, where MODEL does not say it; 0 is ReLU, 1 "
         "the identity (default: ReLU is assumed, and the exit code is 3)",
+    )
+    parser.add_argument(
+        "--part",
+        metavar="PREFIX",
+        help="of a MODEL that holds several networks, the beginning of the names of one of them",
     )
     parser.add_argument(
         "--tolerance",
@@ -197,6 +202,7 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
         tolerance=TOLERANCE if args.tolerance is None else args.tolerance,
         device=args.device,
         slope=args.slope,
+        part=args.part,
         theorems=not args.no_theorems,
         outputs=args.outputs,
         executor=args.executor or (args.workers if args.workers > 1 else None),
@@ -224,7 +230,7 @@ def _write_balanced(args: argparse.Namespace) -> None:
         InputError: balancing does not end, or the file cannot be written.
     """
     from rankcheck.audit.balanced import balanced_parameters
-    from rankcheck.audit.reading import write_parameters
+    from rankcheck.audit.files import write_parameters
 
-    parameters = balanced_parameters(args.model, args.data, slope=args.slope)
+    parameters = balanced_parameters(args.model, slope=args.slope, part=args.part)
     write_parameters(args.balanced, parameters)

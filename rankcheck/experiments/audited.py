@@ -8,7 +8,8 @@ from typing import Any, TypeAlias, get_args
 
 from torch import Tensor
 
-from rankcheck.audit.reading import chain_of, write_model
+from rankcheck.audit.files import parameters_of, write_parameters
+from rankcheck.audit.read import chain_of
 from rankcheck.audit.result import Audit
 from rankcheck.audit.run import audit
 from rankcheck.audit.theorems.check import Finding
@@ -73,7 +74,8 @@ def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:
     if place.networks is None:
         return
     place.networks.mkdir(parents=True, exist_ok=True)
-    write_model(place.networks / f"{part.name}-{seed}.safetensors", chain_of(net), net)
+    path = place.networks / f"{part.name}-{seed}.safetensors"
+    write_parameters(path, parameters_of(chain_of(net), net))
 
 
 def short(values: Tensor, digits: int = 3) -> list[Any]:

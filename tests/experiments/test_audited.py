@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck.audit.reading import read_model
+from rankcheck.audit.read import chain_of
 from rankcheck.experiments.audited import audited, measured_runs
 from rankcheck.experiments.base import Part, Place
 from rankcheck.experiments.stack import Stack
@@ -45,5 +45,5 @@ def test_runs_are_kept_audited_and_measured(tmp_path):
     assert [run.audit.cost for run in runs] == [2, 13]
     assert [words for _, words in heard] == ["measured seed 7", "measured seed 8"]
     assert heard[-1][0] == 1
-    kept = [read_model(tmp_path / f"two-{seed}.safetensors") for seed in (7, 8)]
+    kept = [chain_of(tmp_path / f"two-{seed}.safetensors") for seed in (7, 8)]
     assert [float(model.net.cost()) for model in kept] == [2, 13]

@@ -41,7 +41,8 @@ def test_balancing_that_did_not_converge():
 
 def test_activations_that_were_assumed_come_first():
     audit = made_up()
-    guessed = replace(audit, model=replace(audit.model, guessed=True))
+    guess = "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky. " * 3
+    guessed = replace(audit, model=replace(audit.model, guess=guess.strip()))
     for width in (40, 100):
         said = lines(guessed, width=width)
         assert said[0].startswith("ReLU was assumed; --slope 0 says")
