@@ -225,10 +225,8 @@ def _fold(group: Sequence[Affine], n: int | None) -> Affine:
         free = size == 1 and W.ndim == 1
         require(free or n in (None, size), f"{label(step.name)} takes {size} numbers; {n} come in")
         n = n if free else size
-        rows, columns = (len(W), weight.shape[-1]) if W.ndim == 2 else (1, 1)
-        require(
-            rows * columns <= LARGEST, f"{label(step.name)}, folded, has above {LARGEST} numbers"
-        )
+        entries = len(W) * weight.shape[-1] if W.ndim == 2 else 0
+        require(entries <= LARGEST, f"{label(step.name)}, folded, has {entries} numbers, too many")
         if bias is not None:
             bias = W @ bias.expand(size) if W.ndim == 2 else W * bias
         if step.bias is not None:
@@ -238,9 +236,10 @@ def _fold(group: Sequence[Affine], n: int | None) -> Affine:
         else:
             weight = W @ weight if W.ndim == 2 else W.unsqueeze(-1) * weight
         n = len(W) if W.ndim == 2 else n
-    require(n, f"it is not known how many numbers {label(group[0].name)} takes")
+    n = n or 0
     if weight.ndim == 1:
-        require((n or 0) ** 2 <= LARGEST, f"{label(group[0].name)}, as a matrix, is too large")
+        fits = n > 0 and n * n <= LARGEST
+        require(fits, f"{label(group[0].name)} takes {n} numbers; a matrix of it is not made")
         weight = torch.diag(weight.expand(n))
     name = "+".join(label(one.name)[1:-1] for one in group)
     return Affine(name, weight.contiguous(), None if bias is None else bias.expand(n).contiguous())

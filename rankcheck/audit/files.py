@@ -51,7 +51,7 @@ LARGEST_PICKLE = 1 << 22
 MOST_SHARED = 20
 
 
-def where(path: str | Path) -> str:
+def where(path: str | os.PathLike[str]) -> str:
     """A path as errors name it: as it is if it fits on a line."""
     text = str(path)
     return text if text.isprintable() and len(text) < 200 else label(text)
@@ -186,6 +186,8 @@ def _unpickled(path: Path, load: str) -> tuple[Any, set[int]]:
             "whole module does, and is not run. "
             + load.format("module = torch.load", ", weights_only=False", "module.state_dict()")
         ) from error
+    except (ValueError, TypeError) as error:  # of the functions that build tensors
+        raise ModelError("it is damaged: its pickle builds no tensors") from error
     return content, {one.file_size for one in entries.values()}
 
 
@@ -210,7 +212,8 @@ def _check_pickle(pickle: bytes) -> None:
             last = "numbers"
         shared += code.name == "DUP" or (code.name.endswith("GET") and last.startswith("TUPLE"))
         plain = plain + 1 if last in ("BININT", "BININT1", "BININT2", "BINFLOAT") else 0
-        fits = shared <= MOST_SHARED and not (code.name == "GLOBAL" and "bytearray" in argument)
+        array = code.name == "GLOBAL" and "bytearray" in str(argument)
+        fits = shared <= MOST_SHARED and not array
         require(fits, "it describes an object that holds its parts many times over")
 
 

@@ -34,6 +34,8 @@ __all__ = ["chain_of_estimator", "chain_of_module", "chain_of_network", "compare
 _NOTHING = (nn.Identity, nn.Flatten, nn.Dropout, nn.AlphaDropout)
 _KEEPING = ("flatten", "view", "reshape", "dropout", "contiguous")
 _SIZES = ("size", "dim", "shape", "ndim")
+#: What computes something else in training mode.
+_OTHERWISE = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
 #: A module is compared at so many random points; both are in double precision.
 _POINTS, _CLOSE = 8, 1e-7
 
@@ -58,13 +60,11 @@ def chain_of_module(module: nn.Module, *, slope: float | None) -> Model:
         numbers(label(name), one)
     notes = half_precision(module.parameters())
     try:
-        ready = copy.deepcopy(module).cpu().double().eval()
+        ready = copy.deepcopy(module).cpu().double().eval().requires_grad_(False)
         traced = fx.symbolic_trace(ready)
     except Exception as error:  # anything may come from a forward that somebody wrote
         said = " ".join(str(error).split())[:160]
-        raise ModelError(
-            f"the forward of {type(module).__name__} cannot be traced ({said}), {NO_CHAIN}"
-        ) from error
+        raise ModelError(f"its forward cannot be traced ({said}), {NO_CHAIN}") from error
     traced.graph.eliminate_dead_code()
     reader = _Reader(traced)
     for node in traced.graph.nodes:
@@ -74,11 +74,7 @@ def chain_of_module(module: nn.Module, *, slope: float | None) -> Model:
         notes.append(
             f"forward never uses {', '.join(map(label, unused[:5]))}, so no cost counts it"
         )
-    if any(
-        one.training
-        for one in module.modules()
-        if isinstance(one, nn.modules.batchnorm._BatchNorm | nn.Dropout)
-    ):
+    if any(one.training and isinstance(one, _OTHERWISE) for one in module.modules()):
         notes.append("the module is in training mode; it was read in evaluation mode")
     stored = squares(*reader.used.values())
     model = assemble(reader.steps, "torch module", stored=stored, slope=slope, assumed=notes)
@@ -145,11 +141,11 @@ class _Reader:
             self._constants[node] = value, value
             return
         inputs = node.all_input_nodes
-        if kind in _SIZES or (kind == "getattr" and node.args[1] in _SIZES):
+        sized = kind in _SIZES or (kind == "getattr" and node.args[1] in _SIZES)
+        if sized or (inputs and all(one in self._sizes for one in inputs)):
             self._sizes.add(node)
             return
-        if inputs and all(one in self._sizes for one in inputs):
-            self._sizes.add(node)
+        if node.op == "placeholder" and not node.users:
             return
         turns = kind in ("t", "transpose") or (kind == "getattr" and node.args[1] in ("T", "mT"))
         if turns and inputs[0] in self._constants and self._constants[inputs[0]][0].ndim == 2:
@@ -170,14 +166,12 @@ class _Reader:
         for parameter in one.parameters():
             self._use(name, parameter)
         if isinstance(one, nn.Linear):
-            self.steps.append(
-                Affine(name, one.weight.detach(), None if one.bias is None else one.bias.detach())
-            )
+            self.steps.append(Affine(name, one.weight, one.bias))
         elif isinstance(one, nn.BatchNorm1d):
-            averages = one.running_mean, one.running_var
-            require(one.track_running_stats, f"{label(name)} has no running averages, {NO_CHAIN}")
-            parts = [None if p is None else p.detach() for p in (*averages, one.weight, one.bias)]
-            self.steps.append(batch_norm(name, *parts, one.eps))
+            mean, var = one.running_mean, one.running_var
+            if mean is None or var is None:
+                raise ModelError(f"{label(name)} has no running averages, {NO_CHAIN}")
+            self.steps.append(batch_norm(name, mean, var, one.weight, one.bias, one.eps))
         elif isinstance(one, nn.ReLU | nn.LeakyReLU):
             self.steps.append(Activation(name, float(getattr(one, "negative_slope", 0.0))))
         else:
@@ -195,28 +189,28 @@ class _Reader:
             case ("leaky_relu", _, _):
                 given = values[1] if len(values) > 1 else options.get("negative_slope", 0.01)
                 step = Activation(name, float(given))
-            case ("linear", _, _):
-                given = options | dict(zip(("weight", "bias"), values[1:], strict=False))
-                step = Affine(name, given["weight"], given.get("bias"))
+            case ("linear", [None, *rest], _):
+                given = options | dict(zip(("weight", "bias"), rest, strict=False))
+                W = given.get("weight")
+                step = Affine(name, W, given.get("bias")) if isinstance(W, Tensor) else None
             case ("matmul", [None, Tensor(ndim=2) as W], {}):
                 step = Affine(name, W.t().contiguous())
             case ("neg", [None], {}):
                 step = Affine(name, -torch.ones(1, dtype=torch.float64))
-            case (_, [None, (Tensor() | int() | float()) as c], {}):
-                step = diagonal(
-                    kind, name, torch.as_tensor(c, dtype=torch.float64).flatten(), False
-                )
-            case (_, [(Tensor() | int() | float()) as c, None], {}):
-                step = diagonal(kind, name, torch.as_tensor(c, dtype=torch.float64).flatten(), True)
-        require(
-            step or kind in _KEEPING, f"{label(name)} ({kind}) is not known in a chain, {NO_CHAIN}"
-        )
+            case (_, [None, Tensor() | int() | float()] | [Tensor() | int() | float(), None], {}):
+                left = values[0] is not None
+                c = torch.as_tensor(values[1 - left], dtype=torch.float64).flatten()
+                step = diagonal(kind, name, c, left)
+        known = step is not None or kind in _KEEPING
+        require(known, f"{label(name)} ({kind}) is not known in a chain, {NO_CHAIN}")
         self.steps += [] if step is None else [step]
 
     def _value(self, name: str, one: Any) -> Any:
         """What an argument is: a tensor, a number, or None for what goes through the module."""
-        if one not in self._constants if isinstance(one, fx.Node) else True:
-            return None if isinstance(one, fx.Node) else one
+        if not isinstance(one, fx.Node):
+            return one
+        if one not in self._constants:
+            return None
         value, origin = self._constants[one]
         if isinstance(origin, nn.Parameter):
             self._use(name, origin)
@@ -298,9 +292,7 @@ def _scalers(front: list[Any]) -> Iterator[Affine]:
         if kind == "MinMaxScaler":  # x ↦ scale_ · x + min_
             yield Affine(kind, numbers(kind, scale), numbers(kind, one.min_))
             continue
-        means = getattr(one, "mean_", None), getattr(one, "center_", None)
-        center = next((c for c in means if c is not None), None)
-        centred = center is not None and getattr(one, "with_mean", True)
-        yield Affine(
-            kind, 1 / numbers(kind, scale), numbers(kind, -center / scale) if centred else None
-        )
+        centred = getattr(one, "with_mean", True) and getattr(one, "with_centering", True)
+        center = getattr(one, "mean_", getattr(one, "center_", None)) if centred else None
+        shift = None if center is None else numbers(kind, -np.asarray(center) / scale)
+        yield Affine(kind, 1 / numbers(kind, scale), shift)

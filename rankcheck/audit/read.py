@@ -48,7 +48,8 @@ def chain_of(model: Any, *, slope: float | None = None, part: str | None = None)
         require(slope in (None, a), f"the slope is said to be {slope}, and it is {a}; leave it out")
         return model
     if isinstance(model, nn.Module):
-        return chain_of_module(model, slope=slope)
+        with parsing(type(model).__name__, "a chain"):
+            return chain_of_module(model, slope=slope)
     if isinstance(model, Network):
         return chain_of_network(model, slope=slope)
     if hasattr(model, "steps") or hasattr(model, "hidden_layer_sizes"):

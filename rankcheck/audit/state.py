@@ -170,8 +170,8 @@ def _places(
             "activation; the numbers of a Sequential say it (0, 1, 3 or 0, 2, 3). Audit the module "
             "in Python",
         )
-        parts = (one.get(part) for part in ("weight", "bias"))
-        norm = batch_norm(name, one["running_mean"], one["running_var"], *parts, EPS)
+        mean, var = one["running_mean"], one["running_var"]
+        norm = batch_norm(name, mean, var, one.get("weight"), one.get("bias"), EPS)
         places[beside[0], 1 if beside[0] == left else -1] = norm
     return places
 

@@ -49,7 +49,7 @@ ONES = torch.ones
 CONTENTS = [
     ([1, 2], "no state dict, tensors by name, but a list"),
     (ONES(2, 2), "but a Tensor"),
-    ({1: ONES(2, 2)}, "name of a parameter is the int"),
+    ({1: ONES(2, 2)}, "name of a parameter is '1', no text"),
     ({"weight": 3}, "no state dict"),
     ({"a.weight": ONES(2, 2), "list": [ONES(2, 2)]}, "'list' is a list, and no tensor"),
     ({"weight": torch.eye(2).to_sparse()}, "'weight' is sparse"),
@@ -119,7 +119,7 @@ def test_archives_that_lie(tmp_path, change, match):
 
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_a_tuple_that_shares_its_parts_again_and_again_is_refused(protocol):
-    value = (1, 2)
+    value: tuple = (1, 2)
     for _ in range(60):
         value = (value, value)
     with pytest.raises(ModelError, match="many times over"):
