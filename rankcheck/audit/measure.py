@@ -40,8 +40,8 @@ _Values: TypeAlias = tuple[Tensor, float] | None
 
 __all__ = ["Measured", "ModuleFacts", "Spectra", "measure"]
 
-#: The singular values of an m × n matrix with a larger m·n·min(m, n) are left out.
-WORK = 2**34
+#: The sum of m·n·min(m, n) over the m × n Jacobians of one module, some seconds; no more are taken.
+WORK = 2**33
 #: The trace of the kernel is left out if the derivative in the parameters has more entries.
 ENTRIES = 2**27
 #: Of modules with the forward of one of these the Jacobian is the same everywhere.
@@ -55,7 +55,7 @@ class Spectra:
     """Matrices at points: their numerical ranks and singular values.
 
     Attributes:
-        ranks: by point; None where the matrix is not finite.
+        ranks: by point, of large ones at the first points; None where the matrix is not finite.
         undecided: at how many points s_k / s_{k+1} is below `GAP`, so that the rank is not clear.
         singular_values: the medians over the points, the largest first.
     """
@@ -273,12 +273,12 @@ class _Seen:
     module: nn.Module
     shape: tuple[int, int] = (0, 0)
     calls: int = 1
-    large: bool = False
+    left: int = 0
     values: list[_Values] = field(default_factory=list)
     added: list[_Values] = field(default_factory=list)
 
     def look(self, g: Callable[[Tensor], Any], z: Tensor) -> None:
-        """Take the Jacobian of g at z, if there is one, no larger than `WORK`."""
+        """Take the Jacobian of g at z, if there is one, within `WORK`."""
         forward, W = type(self.module).forward, None
         if self.values and any(forward is one.forward for one in AFFINE):
             return
@@ -287,8 +287,11 @@ class _Seen:
         with torch.no_grad():
             y = _first(g(z.clone()))
         m, n = (y.numel(), z.numel()) if W is None else (W.shape[0], W.shape[1])
-        self.shape, self.large = (m, n), m * n * min(m, n) > WORK
-        if self.large or not z.is_floating_point():
+        self.shape = m, n
+        if (len(self.values) + 1) * m * n * min(m, n) > WORK:
+            self.left += 1
+            return
+        if not z.is_floating_point():
             return
         J = _derivatives(lambda z: _first(g(z)), z)[0] if W is None else W
         J, eps = J.detach().reshape(m, n).double(), torch.finfo(J.dtype).eps
@@ -309,8 +312,8 @@ class _Seen:
         if name and not own:
             return None
         note = "" if self.calls == 1 else f"called {self.calls} times at a point; this is the first"
-        if self.large:
-            note = f"a matrix of {self.shape[0]} × {self.shape[1]} is too large for its spectrum"
+        if self.left:
+            note = f"large: Jacobians were taken at {len(self.values)} points, not at {self.left}"
         return ModuleFacts(
             name=name,
             kind=type(self.module).__name__,

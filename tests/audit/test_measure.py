@@ -315,10 +315,15 @@ def test_what_is_not_finite_has_no_rank():
 def test_large_matrices_are_left_out(monkeypatch):
     monkeypatch.setattr("rankcheck.audit.measure.WORK", 4 * 3 * 3)
     monkeypatch.setattr("rankcheck.audit.measure.ENTRIES", 50)
-    found = measure(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 4)), torch.randn(2, 4))
+    net = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 4))
+    found = measure(net, torch.randn(2, 4))
     assert (found.whole.jacobian, found.kernel_trace) == (None, None)
-    assert "4 × 4 is too large" in str(found)
+    assert "at 0 points, not at 2" in str(found)
     assert [one.jacobian is None for one in found.modules] == [False, False]
+    monkeypatch.setattr("rankcheck.audit.measure.WORK", 2 * 4**3)
+    found = measure(net, torch.randn(3, 4))
+    assert len(found.whole.jacobian.ranks) == 2
+    assert "at 2 points, not at 1" in str(found)
 
 
 def test_at_most_so_many_points_at_even_distances():
