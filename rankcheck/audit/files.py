@@ -28,7 +28,7 @@ from torch import Tensor
 from rankcheck.audit.chain import LARGEST, numbers
 from rankcheck.audit.model import Model, ModelError, label, require
 from rankcheck.errors import short_of_memory
-from rankcheck.files import check_writable, write_bytes
+from rankcheck.files import write_bytes
 from rankcheck.networks import Network
 
 __all__ = [
@@ -40,8 +40,8 @@ __all__ = [
     "rows_of",
     "state_of",
     "where",
+    "write_parameters",
 ]
-__all__ += ["write_parameters"]
 
 #: The largest file that is read, in bytes. A checkpoint holds the state of an optimiser, too.
 LARGEST_FILE = 1 << 32
@@ -305,11 +305,8 @@ def rows_of(data: Any, names: Sequence[str], what: str) -> Tensor:
     if not isinstance(data, Tensor | np.ndarray):
         holds = hasattr(data, "__array__") or isinstance(data, Iterable)
         require(holds, f"{what} are a {type(data).__name__}; they must be an array of numbers")
-        rows = data
-        if isinstance(data, list | tuple):
-            rows = [one.tolist() if isinstance(one, Tensor) else one for one in data]
         with parsing(what, "an array of numbers"):
-            data = np.asarray(rows)
+            data = np.asarray(data)
     found = numbers(what, data, whole=True)
     require(found.ndim, f"{what} is a single number; there is a row for each point")
     return found.reshape(-1, 1) if found.ndim == 1 else found
@@ -342,14 +339,7 @@ def write_parameters(path: str | Path, arrays: Mapping[str, Tensor]) -> None:
     """Write arrays by name as a safetensors file, either the whole file or nothing.
 
     Raises:
-        InputError: the file cannot be written, or would replace what is no safetensors file.
+        InputError: the file cannot be written.
     """
-    path = Path(path)
-    check_writable(
-        path,
-        "a safetensors file",
-        form="safetensors",
-        same=lambda one: kind_of(one) == "safetensors",
-    )
     ordered = {name: one.contiguous() for name, one in arrays.items()}
-    write_bytes(path, save(ordered, metadata={"format": "pt"}))
+    write_bytes(Path(path), save(ordered, metadata={"format": "pt"}))

@@ -17,7 +17,6 @@ from rankcheck.audit.files import parameters_of, write_parameters
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.read import chain_of
 from rankcheck.audit.state import _ordered
-from rankcheck.errors import InputError
 from rankcheck.networks import Network
 
 from .nets import Two, forward
@@ -533,8 +532,3 @@ def test_what_is_written_is_loaded_under_the_names_of_the_model(tmp_path):
     module.load_state_dict(load_file(path), strict=True)
     points = torch.randn(9, 3, dtype=torch.float64)
     torch.testing.assert_close(module(points).detach(), half(points), rtol=1e-12, atol=1e-12)
-    other = tmp_path / "notes.txt"
-    other.write_text("keep me")
-    with pytest.raises(InputError, match="it exists and is not a safetensors file"):
-        write_parameters(other, parameters_of(model, half))
-    assert other.read_text() == "keep me"
