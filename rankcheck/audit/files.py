@@ -11,6 +11,7 @@ import os
 import pickletools
 import re
 import stat
+import struct
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from rankcheck.audit.chain import LARGEST, numbers
-from rankcheck.audit.model import Model, ModelError, label, require
+from rankcheck.audit.model import NO_CHAIN, Model, ModelError, label, require
 from rankcheck.errors import short_of_memory
 from rankcheck.files import write_bytes
 from rankcheck.networks import Network
@@ -78,7 +79,7 @@ def parsing(path: str | Path, what: str) -> Iterator[None]:
             ) from error
         if short_of_memory(error):
             raise ModelError(f"there is not enough memory to read {where(path)}") from error
-        if isinstance(error, LookupError | AttributeError | AssertionError):
+        if isinstance(error, LookupError | AttributeError | AssertionError | struct.error):
             said = "it is damaged"  # what the library says is about its own code
         raise ModelError(f"{where(path)} cannot be read as {what}: {label(said)[1:-1]}") from error
 
@@ -120,7 +121,13 @@ def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any]
     """
     if kind == "safetensors":
         with safe_open(str(path), framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, part  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            left_out = {
+                one: kept for one, kept in (file.metadata() or {}).items() if kept in tensors
+            }
+        for one, kept in left_out.items():  # as `save_model` writes what layers share
+            raise ModelError(f"{label(one)} and {label(kept)} are one parameter, {NO_CHAIN}")
+        return tensors, part
     load = f"If you trust it: {{}}({where(path)!r}{{}}); torch.save({{}}, 'new.pt')"
     require(
         kind != "pickle",

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save_file, save_model
 from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrizations
@@ -436,6 +436,9 @@ def test_layers_that_share_their_numbers_are_refused(tmp_path):
     refused(
         saved(tmp_path / "m.pt", tied().state_dict()), "'0.weight' and '2.weight' are one param"
     )
+    path = tmp_path / "m.safetensors"
+    save_model(tied(), path)  # it leaves one of the two out
+    refused(path, "'2.weight' and '0.weight' are one param")
     W = torch.randn(3, 5)
     refused(saved(tmp_path / "m.pt", {"0.weight": W, "2.weight": W.t()}), "are one parameter")
     whole = torch.randn(6, 8)
