@@ -121,13 +121,12 @@ def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any]
     """
     if kind == "safetensors":
         with safe_open(str(path), framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            left_out = {
-                one: kept for one, kept in (file.metadata() or {}).items() if kept in tensors
-            }
-        for one, kept in left_out.items():  # as `save_model` writes what layers share
-            raise ModelError(f"{label(one)} and {label(kept)} are one parameter, {NO_CHAIN}")
-        return tensors, part
+            named = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            written = dict(file.metadata() or {})
+        for other, kept in written.items():  # as `save_model` writes what layers share
+            apart = kept not in named
+            require(apart, f"{label(other)} and {label(kept)} are one parameter, {NO_CHAIN}")
+        return named, part
     load = f"If you trust it: {{}}({where(path)!r}{{}}); torch.save({{}}, 'new.pt')"
     require(
         kind != "pickle",
@@ -140,8 +139,8 @@ def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any]
     require(found, f"it holds no state dict, tensors by name, but a {type(content).__name__}")
     places = [one for one in found if one and part and f"{part}.".startswith(f"{one}.")]
     names = " and ".join(map(label, sorted(found)))
-    one = len(found) == 1 or places
-    require(one, f"it holds {names}, several networks; --part NAME reads one (Python: part=)")
+    certain = len(found) == 1 or places
+    require(certain, f"it holds {names}, several networks; --part NAME reads one (Python: part=)")
     place = max(places, key=len, default=next(iter(found)))
     tensors = [tensor for tensor in found[place].values() if isinstance(tensor, Tensor)]
     plain = [one for one in tensors if one.layout is torch.strided and not one.is_meta]

@@ -324,7 +324,7 @@ SEVERAL = {
 def test_two_networks_in_one_file_are_named_and_one_is_chosen(tmp_path, state, end):
     path = saved(tmp_path / f"m.{end}", state)
     said = refused(path, "' are two networks, which take .*--part .* reads one", slope=0)
-    part = said.split("--part ")[1].split()[0]
+    part = said.split("--part '")[1].split("'")[0]
     model = chain_of(path, part=part, slope=0)
     assert (model.guess, model.net.depth) == ("", 2)
     first = state[f"{part}.0.weight"]
@@ -407,6 +407,7 @@ ONES = torch.ones
 REFUSED = [
     ({}, "no state dict|no parameters"),
     ({"a.weight": ONES(2, 2, 3, 3)}, r"'a.weight' of shape \(2, 2, 3, 3\).*rankcheck.measure"),
+    (norm("1", **{"\0ias": ONES(4)}), r"'1.\\x00ias' of shape .4,. is of no"),
     ({"a.weight": ONES(3), "a.bias": ONES(3)}, "is of no linear layer"),
     ({"embedding.weight": ONES(9, 3)}, "is of no linear layer"),
     ({"a.bias": ONES(3)}, "'a' has bias and no weight"),
