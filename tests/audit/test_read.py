@@ -100,7 +100,10 @@ def test_what_is_folded_is_said_and_biases_that_are_none():
     assert "'0' and '1' and '2' and '3' have no activation" in model.folded[0]
     assert chain_of(trained(L(3, 2, bias=False), R(), L(2, 2))).biases == (False, True)
     assert chain_of(trained(L(3, 5), N(5), L(5, 2))).net.slope == 1.0
-    assert torch.equal(chain_of(trained(L(3, 2), R())).net.weights[1], torch.eye(2).double())
+    ends = chain_of(trained(L(3, 2), R()))
+    assert torch.equal(ends.net.weights[1], torch.eye(2).double())
+    assert "the last layer is the identity, which costs 2" in ends.folded[0]
+    assert float(ends.net.cost()) == pytest.approx(ends.stored_cost + 2)
 
 
 def test_the_module_stays_as_it_is():
