@@ -83,15 +83,13 @@ def numbers(name: str, array: Any, *, whole: bool = False) -> Tensor:
             large, or not finite.
     """
     if isinstance(array, np.ndarray) and array.size <= LARGEST:
-        kind = array.dtype.name
+        kind = array.dtype
+        narrow = "f4" if kind.name == "bfloat16" else kind.newbyteorder("=")  # as torch takes it
         try:
-            array = torch.tensor(
-                array.astype("f4" if kind == "bfloat16" else array.dtype.newbyteorder("="))
-            )
+            array = torch.tensor(array.astype("f8" if whole and kind.kind in "iub" else narrow))
         except TypeError as error:
-            raise ModelError(
-                f"{name} has the type {label(kind)}; it must hold real numbers"
-            ) from error
+            text = f"{name} has the type {label(kind.name)}; it must hold real numbers"
+            raise ModelError(text) from error
     dtype, shape = array.dtype, tuple(array.shape[:9])
     fits = 0 < math.prod(array.shape) <= LARGEST
     require(fits, f"{name} has the shape {shape}; 1 to {LARGEST} numbers are read")
