@@ -83,15 +83,13 @@ def numbers(name: str, array: Any, *, whole: bool = False) -> Tensor:
             large, or not finite.
     """
     if isinstance(array, np.ndarray) and array.size <= LARGEST:
-        kind = array.dtype.name
+        kind = array.dtype
+        narrow = "f4" if kind.name == "bfloat16" else kind.newbyteorder("=")  # as torch takes it
         try:
-            array = torch.tensor(
-                array.astype("f4" if kind == "bfloat16" else array.dtype.newbyteorder("="))
-            )
+            array = torch.tensor(array.astype("f8" if whole and kind.kind in "iub" else narrow))
         except TypeError as error:
-            raise ModelError(
-                f"{name} has the type {label(kind)}; it must hold real numbers"
-            ) from error
+            text = f"{name} has the type {label(kind.name)}; it must hold real numbers"
+            raise ModelError(text) from error
     dtype, shape = array.dtype, tuple(array.shape[:9])
     fits = 0 < math.prod(array.shape) <= LARGEST
     require(fits, f"{name} has the shape {shape}; 1 to {LARGEST} numbers are read")
@@ -181,12 +179,16 @@ def assemble(
         width = len(maps[-1].weight) if maps else None
         if not group:
             group = [Affine(steps[-1].name, torch.ones(1, dtype=torch.float64))]
+            folded.append(
+                f"behind the activation {label(steps[-1].name)} at the end the last layer is the "
+                f"identity, which costs {width} and is no parameter"
+            )
         maps.append(_fold(group, width))
         each = " and ".join(label(one.name) for one in group)
         if len(group) > 1:
             folded.append(f"{each} have no activation between them: they are one affine map")
-        elif group[0].weight.ndim == 1:
-            folded.append(f"{each} between activations, or at the end, is a layer of its own")
+        elif group[0].weight.ndim == 1 and len(group[0].weight) > 1:
+            folded.append(f"{each} between two activations is a layer with a diagonal matrix")
     a = _slope([one for one in steps if isinstance(one, Activation)], len(maps), slope)
     weights = [one.weight for one in maps]
     zeros = [torch.zeros(len(one.weight), dtype=torch.float64) for one in maps]

@@ -11,6 +11,7 @@ import os
 import pickletools
 import re
 import stat
+import struct
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,9 +27,9 @@ from safetensors.torch import save
 from torch import Tensor
 
 from rankcheck.audit.chain import LARGEST, numbers
-from rankcheck.audit.model import Model, ModelError, label, require
+from rankcheck.audit.model import NO_CHAIN, Model, ModelError, label, require
 from rankcheck.errors import short_of_memory
-from rankcheck.files import check_writable, write_bytes
+from rankcheck.files import write_bytes
 from rankcheck.networks import Network
 
 __all__ = [
@@ -40,8 +41,8 @@ __all__ = [
     "rows_of",
     "state_of",
     "where",
+    "write_parameters",
 ]
-__all__ += ["write_parameters"]
 
 #: The largest file that is read, in bytes. A checkpoint holds the state of an optimiser, too.
 LARGEST_FILE = 1 << 32
@@ -78,7 +79,7 @@ def parsing(path: str | Path, what: str) -> Iterator[None]:
             ) from error
         if short_of_memory(error):
             raise ModelError(f"there is not enough memory to read {where(path)}") from error
-        if isinstance(error, LookupError | AttributeError | AssertionError):
+        if isinstance(error, LookupError | AttributeError | AssertionError | struct.error):
             said = "it is damaged"  # what the library says is about its own code
         raise ModelError(f"{where(path)} cannot be read as {what}: {label(said)[1:-1]}") from error
 
@@ -120,7 +121,12 @@ def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any]
     """
     if kind == "safetensors":
         with safe_open(str(path), framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, part  # noqa: SIM118
+            named = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            written = dict(file.metadata() or {})
+        for other, kept in written.items():  # as `save_model` writes what layers share
+            apart = kept not in named
+            require(apart, f"{label(other)} and {label(kept)} are one parameter, {NO_CHAIN}")
+        return named, part
     load = f"If you trust it: {{}}({where(path)!r}{{}}); torch.save({{}}, 'new.pt')"
     require(
         kind != "pickle",
@@ -133,8 +139,8 @@ def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any]
     require(found, f"it holds no state dict, tensors by name, but a {type(content).__name__}")
     places = [one for one in found if one and part and f"{part}.".startswith(f"{one}.")]
     names = " and ".join(map(label, sorted(found)))
-    one = len(found) == 1 or places
-    require(one, f"it holds {names}, several networks; --part NAME reads one (Python: part=)")
+    certain = len(found) == 1 or places
+    require(certain, f"it holds {names}, several networks; --part NAME reads one (Python: part=)")
     place = max(places, key=len, default=next(iter(found)))
     tensors = [tensor for tensor in found[place].values() if isinstance(tensor, Tensor)]
     plain = [one for one in tensors if one.layout is torch.strided and not one.is_meta]
@@ -305,11 +311,8 @@ def rows_of(data: Any, names: Sequence[str], what: str) -> Tensor:
     if not isinstance(data, Tensor | np.ndarray):
         holds = hasattr(data, "__array__") or isinstance(data, Iterable)
         require(holds, f"{what} are a {type(data).__name__}; they must be an array of numbers")
-        rows = data
-        if isinstance(data, list | tuple):
-            rows = [one.tolist() if isinstance(one, Tensor) else one for one in data]
         with parsing(what, "an array of numbers"):
-            data = np.asarray(rows)
+            data = np.asarray(data)
     found = numbers(what, data, whole=True)
     require(found.ndim, f"{what} is a single number; there is a row for each point")
     return found.reshape(-1, 1) if found.ndim == 1 else found
@@ -342,14 +345,7 @@ def write_parameters(path: str | Path, arrays: Mapping[str, Tensor]) -> None:
     """Write arrays by name as a safetensors file, either the whole file or nothing.
 
     Raises:
-        InputError: the file cannot be written, or would replace what is no safetensors file.
+        InputError: the file cannot be written.
     """
-    path = Path(path)
-    check_writable(
-        path,
-        "a safetensors file",
-        form="safetensors",
-        same=lambda one: kind_of(one) == "safetensors",
-    )
     ordered = {name: one.contiguous() for name, one in arrays.items()}
-    write_bytes(path, save(ordered, metadata={"format": "pt"}))
+    write_bytes(Path(path), save(ordered, metadata={"format": "pt"}))

@@ -15,7 +15,16 @@ from typing import Any
 
 from torch import Tensor
 
-from rankcheck.audit.chain import Activation, Affine, Step, assemble, batch_norm, numbers, squares
+from rankcheck.audit.chain import (
+    MOST_LAYERS,
+    Activation,
+    Affine,
+    Step,
+    assemble,
+    batch_norm,
+    numbers,
+    squares,
+)
 from rankcheck.audit.model import NO_CHAIN, Model, ModelError, label, require
 
 __all__ = ["chain_of_parameters", "under"]
@@ -91,6 +100,8 @@ def chain_of_parameters(
     norms = {name: one for name, one in layers.items() if "running_mean" in one}
     shapes = {name: tuple(one["weight"].shape) for name, one in layers.items() if name not in norms}
     require(shapes, "there is no linear layer: no weight of two axes without running averages")
+    many = len(layers)
+    require(many <= MOST_LAYERS, f"there are {many} layers; at most {MOST_LAYERS} are read")
     doubts = _doubts(list(shapes) if in_order else sorted(shapes, key=_natural), shapes)
     order = _ordered(shapes, in_order)
     places = _places(norms, shapes)
@@ -127,7 +138,7 @@ def _layers(tensors: Mapping[str, Any]) -> dict[str, dict[str, Tensor]]:
         prefix, _, part = name.rpartition(".")
         shape = tuple(tensor.shape[:9])
         known = part in _PARTS and (len(shape) == 2 if part == "weight" else len(shape) == 1)
-        known |= len(shape) == 1 and f"{prefix}.running_mean".lstrip(".") in tensors
+        known |= part == "weight" and len(shape) == 1 and f"{prefix}.running_mean" in tensors
         require(
             known and not re.search(r"emb(ed|$|[^a-z])", prefix.lower()),
             f"{label(name)} of shape {shape} is of no linear layer and no batch norm, {NO_CHAIN}",
@@ -260,8 +271,8 @@ def _doubts(names: Sequence[str], shapes: Mapping[str, tuple[int, ...]]) -> list
             require(
                 ends[one][0] != ends[two][0] or (alike and len({*ends[one], *ends[two]}) == 1),
                 f"{label(one)} and {label(two)} are two networks, which take {ends[one][0]} "
-                f"numbers each; --part {one} reads one of them (Python: part=). If they are one, "
-                "audit the module",
+                f"numbers each; --part {label(one)} reads one of them (Python: part=). If they are "
+                "one, audit the module",
             )
             apart += [] if alike else [one, two]
         around += [
