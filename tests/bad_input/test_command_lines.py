@@ -30,7 +30,7 @@ OPTIONS = {
     "show": ["--ledger", "--json"],
     "new": ["--kind", "--nothing"],
     "audit": ["--data", "--outputs", "--json", "--html", "--balanced", "--max-rank", "--slope",
-              "--tolerance", "--against", "--order", "--device", "--executor", "--nothing"],
+              "--tolerance", "--device", "--executor", "--nothing"],
     "replay": ["--claims", "--again"],
 }  # fmt: skip
 SELECTORS = st.sampled_from(["mine.py::test_cited"] * 3 + ["mine.py::t.cited"]) | TEXTS.filter(

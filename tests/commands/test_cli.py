@@ -400,7 +400,7 @@ def test_an_error_is_written_where_the_result_would_be(mine, command, verb, befo
         "hunt": {"schema": 2, "hunts": []},
         "sharpen": {"schema": 1, "sharpenings": []},
         "prove": {"schema": 1, "proved": []},
-        "audit": {"schema": 2, "model": {}, "layers": [], "theorems": []},
+        "audit": {"schema": 3, "model": {}, "layers": [], "theorems": []},
     }
     texts = {
         "an error": json.dumps({"schema": 1, "error": "no"}),

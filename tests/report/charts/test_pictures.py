@@ -8,13 +8,10 @@ import pytest
 
 from rankcheck.report.charts import bounds, has_spread, margin, spread
 from rankcheck.report.charts.audit import pictures as of_audit
-from rankcheck.report.charts.history import pictures as of_history
 from rankcheck.report.charts.sharpening import frontier
 from rankcheck.report.charts.sharpening import pictures as of_relation
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 from tests.report.audits import made_up, without_data
-from tests.report.blocks import convolutional, residual
-from tests.report.histories import history
 from tests.sharpen.made import STATES
 
 EVIL = '<script>alert("1")</script>&\x1b'
@@ -45,9 +42,6 @@ def drawn():
     return [
         *(bounds(ledger(*rows)), spread(counted), margin(hunted)),
         *of_audit(made_up()),
-        *of_audit(residual()),
-        *of_audit(convolutional())[:4],
-        *of_history(history()),
         *of_relation(loose, loose["relations"][0]),
         frontier(STATES["frontier"]()["dial"]),
     ]
@@ -55,10 +49,6 @@ def drawn():
 
 NAMES = ["bounds", "spread", "margin"]
 NAMES += ["spectra", "representations", "costs", "excess", "jacobians", "ranks"]
-OF_BLOCKS = ["blocks", "block-jacobians", "branches"]
-NAMES += [*OF_BLOCKS, "spectra", "representations", "costs", "jacobians", "ranks"]
-NAMES += [*OF_BLOCKS[:2], "spectra", "representations"]
-NAMES += ["costs", "ranks", "values", "excess", "shares"]
 NAMES += ["ratios", "history", "frontier"]
 
 
