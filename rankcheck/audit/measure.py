@@ -32,7 +32,7 @@ from torch.func import functional_call, jacrev
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
-from rankcheck.audit.ranks import GAP, TOLERANCE, ranks_and_gaps
+from rankcheck.audit.ranks import GAP, ranks_and_gaps
 from rankcheck.errors import InputError
 from rankcheck.networks import Network, balance_neurons
 
@@ -160,9 +160,7 @@ class Measured:
         return data
 
 
-def measure(
-    module: nn.Module, X: Any, *, tolerance: float = TOLERANCE, points: int = 64
-) -> Measured:
+def measure(module: nn.Module, X: Any, *, points: int = 64) -> Measured:
     """Measure a module at points, in evaluation mode, in double precision, each point alone.
 
     All is done on a copy of the module, on its device, and the module stays as it is. Of an output
@@ -172,7 +170,6 @@ def measure(
     Args:
         X: points (N, ...) as the module takes them. Whole numbers, such as tokens, have no
             Jacobian; modules behind an embedding have.
-        tolerance: singular values up to this share of the largest one count as zero.
         points: at most so many are taken, at even distances in X.
 
     Raises:
@@ -188,12 +185,12 @@ def measure(
     torch.backends.mha.set_fastpath_enabled(False)  # calls no module inside, has no derivative
     try:
         with torch.inference_mode(False), torch.enable_grad(), sdpa_kernel(SDPBackend.MATH):
-            return _measured(module, X[places.to(X.device)], tolerance)
+            return _measured(module, X[places.to(X.device)])
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
 
 
-def _measured(module: nn.Module, X: Tensor, tolerance: float) -> Measured:
+def _measured(module: nn.Module, X: Tensor) -> Measured:
     net, X, notes = _ready(module, X)
     used = _used(net, X)
     whole, inside = _Seen(net), dict[str, _Seen]()
@@ -205,8 +202,8 @@ def _measured(module: nn.Module, X: Tensor, tolerance: float) -> Measured:
             traces = None
         if traces is not None:
             traces.append(_trace(net, used, x))
-    facts = whole.facts("", used, tolerance)
-    modules = [one.facts(name, used, tolerance) for name, one in inside.items()]
+    facts = whole.facts("", used)
+    modules = [one.facts(name, used) for name, one in inside.items()]
     assert facts is not None
     return Measured(
         whole=facts,
@@ -305,7 +302,7 @@ class _Seen:
             minus = J - torch.eye(m, dtype=J.dtype, device=J.device)
             self.added.append((torch.linalg.svdvals(minus).cpu(), rounding))
 
-    def facts(self, name: str, used: Mapping[str, Tensor], tolerance: float) -> ModuleFacts | None:
+    def facts(self, name: str, used: Mapping[str, Tensor]) -> ModuleFacts | None:
         """What was seen, with the cost; None of a module inside without parameters."""
         known = {id(p) for p in used.values()}
         own = [p.detach().double() for p in self.module.parameters() if id(p) in known]
@@ -319,8 +316,8 @@ class _Seen:
             kind=type(self.module).__name__,
             shape=self.shape,
             cost=sum(float((p * p).sum()) for p in own),
-            jacobian=_spectra(self.values, self.shape, tolerance),
-            added=_spectra(self.added, self.shape, tolerance),
+            jacobian=_spectra(self.values, self.shape),
+            added=_spectra(self.added, self.shape),
             note=note,
         )
 
@@ -403,13 +400,13 @@ def _trace(net: nn.Module, used: Mapping[str, Tensor], x: Tensor) -> float:
     return sum(float((one.double() ** 2).sum()) for one in found)
 
 
-def _spectra(values: Sequence[_Values], shape: tuple[int, int], tolerance: float) -> Spectra | None:
+def _spectra(values: Sequence[_Values], shape: tuple[int, int]) -> Spectra | None:
     """Of singular values by point; None without any."""
     finite = [one for one in values if one is not None]
     if not finite:
         return Spectra((None,) * len(values), 0, ()) if values else None
     s, noise = torch.stack([s for s, _ in finite]), torch.tensor([r for _, r in finite])
-    ranks, gaps, _ = ranks_and_gaps(s.new_empty(0, *shape), s, tolerance, noise.to(s))
+    ranks, gaps = ranks_and_gaps(s.new_empty(0, *shape), s, noise.to(s))
     known = iter(ranks.tolist())
     return Spectra(
         ranks=tuple(None if one is None else next(known) for one in values),

@@ -48,7 +48,7 @@ def drawn():
 
 
 NAMES = ["bounds", "spread", "margin"]
-NAMES += ["spectra", "representations", "costs", "excess", "jacobians", "ranks"]
+NAMES += ["spectra", "costs", "jacobians"]
 NAMES += ["ratios", "history", "frontier"]
 
 
