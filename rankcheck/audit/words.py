@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rankcheck.audit.ranks import GAP, NEAR, TOLERANCE
+from rankcheck.audit.ranks import GAP, NEAR
 from rankcheck.audit.result import Audit, LayerFacts
 
 __all__ = ["FREE", "STEP", "in_words", "numbers"]
@@ -142,30 +142,15 @@ def _carrying(audit: Audit) -> list[str]:
 
 def _bounds(audit: Audit) -> list[str]:
     """How far the cost is from what it is at least."""
-    data, cost, depth = audit.data, audit.model.cost, audit.model.depth
-    if data is None:
+    data, cost = audit.data, audit.model.cost
+    if data is None or not data.least_cost:
         return []
-    k = audit.rank
-    sentences = [
-        f"Jf(x) has numerical rank {audit.rank_text} at {data.ranks.get(k, 0)} of "
-        f"{many(data.points, 'point')}: so many of its singular values are above {TOLERANCE:g} "
-        "times the largest."
+    return [
+        f"Every network of this depth with the same function costs at least "
+        f"{number(data.least_cost)}, because of its largest Jacobian on the data. This one costs "
+        f"{number(cost)}, {cost / data.least_cost:.4g} times as much; whether there is a cheaper "
+        "one is not decided by this bound."
     ]
-    sentences += [
-        f"A rank of {k} in {many(depth, 'layer')} accounts for kL = {k * depth} of the cost. The "
-        f"rest is {number(bound.excess)}; it is no less than 2 log|Jf(x)| = {number(bound.logs)}, "
-        f"at the point where that is largest."
-        for bound in data.bounds
-        if bound.rank == k > 0
-    ]
-    if data.least_cost:
-        sentences.append(
-            f"Every network of this depth with the same function costs at least "
-            f"{number(data.least_cost)}, because of its largest Jacobian on the data. This one "
-            f"costs {number(cost)}, {cost / data.least_cost:.4g} times as much; whether there is a "
-            "cheaper one is not decided by this bound."
-        )
-    return sentences
 
 
 def _reservations(audit: Audit) -> list[str]:

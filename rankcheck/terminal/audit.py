@@ -21,15 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["AuditDisplay", "brief", "lines"]
 
 #: In this order theorems are listed; the last ones stay on the screen.
-_ORDER = ("not applicable", "not evaluated", "holds", "undecided", "fails")
-#: How a finding begins its line.
-_MARKS = {
-    "holds": "holds",
-    "not applicable": "not appl.",
-    "not evaluated": "not eval.",
-    "undecided": "undecided",
-    "fails": "FAILS",
-}
+_FINDINGS = ("not applicable", "holds", "not evaluated", "undecided", "fails")
 #: The longest name in a table; a longer one loses its middle.
 NAME = 24
 #: How a row is written: the columns with their cells. One without cells is left out.
@@ -119,7 +111,7 @@ def _head(audit: Audit, width: int) -> list[str]:
         for sentence in sentences:
             block += wrapped(f"{what}: {sentence}", width)
     if audit.theorems:
-        counts = {name: sum(one.finding == name for one in audit.theorems) for name in _MARKS}
+        counts = {name: sum(one.finding == name for one in audit.theorems) for name in _FINDINGS}
         said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
         block += wrapped(f"theorems: {said}", width)
     return block
@@ -179,25 +171,24 @@ def _data(data: DataFacts, width: int) -> list[str]:
 def _theorems(
     theorems: Sequence[TheoremFacts], width: int, readable: Callable[[str], str]
 ) -> list[str]:
-    """A line or more for each theorem: the finding, the sides, and what is not met."""
+    """Which theorems hold and which do not apply; of the others the sides, and what is not met."""
     block: list[str] = []
-    for one in sorted(theorems, key=lambda one: _ORDER.index(one.finding)):
-        shown = one.sides
-        if one.finding == "holds":  # the relation that comes closest says enough
-            closest = one.closest
-            shown = () if closest is None else (closest,)
-        block += wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
-        for side in shown:
-            block += wrapped(f"{'':13}{_side(side, readable)}", width, " " * 15)
-        if one.finding == "holds":
+    for finding in _FINDINGS:
+        found = [one for one in theorems if one.finding == finding]
+        if found and finding in ("holds", "not applicable"):
+            block += wrapped(f"{finding}: {', '.join(one.claim for one in found)}", width)
             continue
-        for condition in one.hypotheses:
-            if condition.met is not True:
-                state = "undecided" if condition.met is None else "not met"
-                text = condition.text + (f" ({condition.figure})" if condition.figure else "")
-                block += wrapped(f"{'':13}{state}: {readable(text)}", width, " " * 15)
-        if one.message:
-            block += wrapped(f"{'':13}{readable(one.message)}", width, " " * 15)
+        for one in found:
+            block += wrapped(f"{finding}: {one.claim}", width)
+            said = [_side(side, readable) for side in one.sides]
+            for condition in one.hypotheses:
+                if condition.met is not True:
+                    state = "undecided" if condition.met is None else "not met"
+                    figure = f" ({condition.figure})" if condition.figure else ""
+                    said.append(f"{state}: {readable(condition.text + figure)}")
+            said += [readable(one.message)] if one.message else []
+            for text in said:
+                block += wrapped(f"  {text}", width, "    ")
     return block
 
 

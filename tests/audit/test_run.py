@@ -51,7 +51,6 @@ def test_identity_layers_do_nothing_but_keep_the_signal():
     assert said(found, "costs at least 15", "1 times as much")
     assert not any("free" in words for words in found.words)
     assert said(found, "No hidden neuron has both signs", "affine map")
-    assert said(found, "kL = 15", "The rest is 0")
     assert not any("not clear" in words for words in found.words)
 
 
@@ -101,7 +100,6 @@ def test_ranks_that_are_not_clear_are_said_to_be_so():
     assert (found.rank, found.rank_text, found.rank_is_clear) == (2, "2?", False)
     assert found.to_json()["rank_text"] == "2?"
     assert said(found, "At 4 of 4 points s_k of Jf(x) is less than 10 times", "without a step")
-    assert said(found, "numerical rank 2? at 4 of 4 points")
     weights = audited(net)
     assert said(weights, "At 1 of 1 layer s_k of the weights", "without a step")
     assert said(weights, "k = 2? is the numerical rank")
@@ -177,7 +175,6 @@ def test_the_rank_is_that_of_most_points():
     found = audited(net, X)
     assert found.data.ranks == {1: 3, 2: 1}
     assert found.rank == 1
-    assert said(found, "numerical rank 1 at 3 of 4 points")
 
 
 # Every network has an audit
@@ -191,7 +188,6 @@ def test_all_numbers_are_finite_and_the_json_is_strict(widths, count, slope):
     model.net.weights[-1][0] = 0  # a zero row, and for one output a zero Jacobian
     X = normal(count, widths[0]) if count else None
     found = audit(model, X, theorems=False)
-    assert found.words
     data = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert data["schema"] == 4
     assert data["ceiling"] == pytest.approx(found.model.cost / (len(widths) - 1))
