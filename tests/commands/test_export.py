@@ -80,13 +80,10 @@ def test_references_of_claims_that_hold_are_written_too(command):
     [
         (["rank.sandwich", "--coq"], "rankcheck hunt rank.sandwich looks for one"),
         (["rank.cross-exmple-as-printed"], "similar: rank.cross-example-as-printed"),
-        (["nothing.at-all", "--script"], "selects no claim"),
         (["none.json", "--coq"], "none.json"),
         (["changed.json", "--coq"], "changed.json"),
         ([CLAIM, "--coq", "--script"], "not allowed with"),
         (["rank", "--coq"], "one certificate is taken at a time"),
-        (["separation"], "that 'separation' selects has a certificate"),
-        (["nothing.at-all", "--bibtex"], "selects no claim"),
     ],
 )
 def test_what_is_wrong_is_named(command, arguments, said):

@@ -94,9 +94,6 @@ def test_a_claim_is_verified_and_shown(command):
         ("rank.no-such --ledger ledger.json", "rank.no-such"),
         ("rank.bijections --ledger ledger.json", "rank.bijections"),
         ("--ledger ledger.json --out mine.html", "mine.html"),
-        ("--ledger ledger.json --out a.py", "a.py"),
-        ("--ledger ledger.json --out no/a.html", "the folder no does"),
-        ("--ledger ledger.json --out .", "a folder"),
         ("--ledger ledger.json --out /dev/full", "No space left on device"),
         ("--ledger ledger.json --hunt ledger.json", "ledger.json"),
         ("--ledger ledger.json --hunt bad.json", "bad.json"),
@@ -131,16 +128,3 @@ def test_show_as_a_page(written, command):
     code, _, err = command("show", "rank.bijections", *arguments, "--ledger", "ledger.json")
     assert code == 2
     assert "rank.bijections" in err
-
-
-def test_export(command):
-    code, out, _ = command("export", CERTIFICATE, "--tex")
-    assert code == 0
-    assert r"\texttt{rank.cross-example-as-printed}" in out
-    assert "The statement (Example 1 of A. Jacot" in out
-    data = json.loads(CERTIFICATE.read_text(encoding="utf-8"))
-    Path("c.json").write_text(json.dumps(data | {"claim": "rank.another"}))
-    for name in ("c.json", "none.json"):
-        code, _, err = command("export", name)
-        assert code == 2
-        assert name in err

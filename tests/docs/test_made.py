@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from rankcheck.catalogue.collect import project
-from rankcheck.claims.proved import Proved
 from rankcheck.records import Group, Held, Records, RelationRecord
 
 from .pages import DOCS
@@ -16,25 +15,6 @@ proved, records = map(importlib.import_module, ("proved", "records"))
 ENTRIES = {entry.id: entry for entry in project()}
 FIRST, SECOND, FALSE = "rank.jacobian-bounds-cost", "rank.cross-example", "rank.sum-cost-as-printed"
 OPEN = "separation.density-lower-bound"
-
-
-def summary(**fields):
-    common = {"method": "algebra", "shapes": {"algebra": 2}, "at": "depth 1", "largest": "depth 2"}
-    return Proved(**common | {"open": 1, "mutants": 2} | fields)
-
-
-def test_proofs_are_counted_and_stand_in_tables(monkeypatch):
-    """What is false is none of the claims that may be proved."""
-    known = {FIRST: summary(stale=True), OPEN: summary(shapes={"algebra": 1, "squares": 3}, open=0)}
-    monkeypatch.setattr(proved.Proofs, "summary", lambda entry: known.get(entry.id))
-    text = proved.tables([ENTRIES[name] for name in (FIRST, SECOND, FALSE, OPEN)])
-    assert "Of 3 claims that may be true and are put to the test, 2 are proved" in text
-    assert "1 of them at one where a mutant cannot be proved; in all at 6 shapes" in text
-    assert "exact algebra: 2; exact algebra and sums of squares: 1." in text
-    row = "| exact algebra | 2 | depth 1 | depth 2 | 1 of 2 |"
-    assert f"| `{FIRST}`, of an earlier text {row}" in text
-    assert "| 0 of 2: says little |" in text
-    assert f"Nothing is proved of `{SECOND}`. That says nothing against them." in text
 
 
 def held(ratio, description="x = [1, 2]"):

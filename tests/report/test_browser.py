@@ -6,9 +6,8 @@ import pytest
 
 from rankcheck.audit.history.result import Comparison, History
 from rankcheck.audit.result import Audit
-from rankcheck.catalogue.collect import project
 from rankcheck.report import audit_page, comparison_page, history_page, ledger_page, sharpening_page
-from tests.browsing import IN_A_BROWSER, SCREENS, chromium, faults
+from tests.browsing import IN_A_BROWSER, chromium, faults
 from tests.sharpen.made import STATES
 from tests.sharpen.made import odd as odd_sharpening
 
@@ -17,7 +16,6 @@ from .blocks import convolutional, odd_blocks, residual, transformer
 from .conftest import MARKUP, REFUTED, bound
 from .histories import comparison, history
 from .histories import odd as odd_history
-from .whole import whole
 
 pytestmark = IN_A_BROWSER
 PAGES = {Audit: audit_page, History: history_page, Comparison: comparison_page}
@@ -104,68 +102,12 @@ def test_the_filter_and_the_keyboard(visit, many):
     assert noted == []
 
 
-def test_sorting(visit, many):
-    """Each document by itself."""
-    page, noted = visit(many)
-    titles = sorted(f"Bound {n}" for n in range(199))
-
-    def of_rank() -> list[str]:
-        rows = page.locator("#claims .entry[data-document=rank] .what")
-        return rows.all_text_contents()
-
-    page.get_by_role("button", name="claim").click()
-    assert of_rank() == titles
-    page.get_by_role("button", name="claim").press("Enter")
-    assert of_rank() == titles[::-1]
-    assert page.locator("#heads [data-order=descending]").inner_text().startswith("claim")
-    page.get_by_role("button", name="best").click()
-    assert page.locator("#heads [data-order=ascending]").all_inner_texts() == ["best"]
-    assert set(of_rank()) == set(titles)
-    assert noted == []
-
-
-def test_a_printer_gets_everything_unfolded(visit, many):
-    page, _ = visit(many)
-    closed = "document.querySelectorAll('details:not([open])').length"
-    before = page.evaluate(closed)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert (page.evaluate(closed), before > 200) == (0, True)
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate(closed) == before
-
-
-def test_a_deep_link_leads_to_the_claim(visit, many):
-    page, _ = visit(many, anchor="#claim-bottleneck.kernel-as-printed")
-    target = page.locator("details:target")
-    assert target.get_attribute("id") == f"claim-{REFUTED.id}"
-    assert target.locator("article").is_visible()
-    box = target.bounding_box()
-    assert 0 <= box["y"] < 720
-
-
 def test_the_page_fits_phones_and_desks_and_is_legible(visit, ledger, rows):
     """By day and in the dark, with all its parts unfolded; the last row is made of markup."""
     page, _ = visit(ledger(*rows[:2]))
     assert faults(page) == []
     page, _ = visit(ledger(*rows))
     assert [fault for fault in faults(page) if not fault.startswith("shows")] == []
-
-
-def test_the_page_of_the_whole_catalogue(visit):
-    """What is wrong and the verdicts come first, and nothing is far; unfolded, everything fits."""
-    page, noted = visit(whole(), viewport={"width": 1400, "height": 900})
-    assert page.evaluate("document.documentElement.scrollHeight") <= 5_000
-    assert page.locator("#wrong h3").first.bounding_box()["y"] < 900
-    page.get_by_label("Text").fill("a")  # opens the documents
-    assert page.evaluate("document.documentElement.scrollHeight") <= 70 * len(project())
-    page.set_viewport_size({"width": 390, "height": 900})
-    rows = page.locator("#claims .row .verdict").evaluate_all(
-        "all => all.map((one) => one.getBoundingClientRect().right)"
-    )
-    assert len(rows) > 200
-    assert max(rows) < 390
-    assert faults(page, SCREENS[:1]) == []
-    assert noted == []
 
 
 @pytest.mark.parametrize("width", [390, 1400])
@@ -192,7 +134,7 @@ def test_the_page_of_an_audit_fits_and_asks_for_nothing(visit, make, width):
 @pytest.mark.parametrize(
     "make",
     [
-        *(STATES[name] for name in ("loose", "refuted", "shapes", "frontier")),
+        *(STATES[name] for name in ("loose", "refuted", "frontier")),
         lambda: odd_sharpening(MARKUP),
         lambda: odd_sharpening("a" * 300),
     ],

@@ -43,20 +43,6 @@ def test_scales_are_those_of_numpy(one, other, value):
 
 
 @pytest.mark.parametrize(
-    ("axis", "texts"),
-    [
-        (Axis(-2, 3, count=6), ["−2", "−1", "0", "1", "2", "3"]),
-        (Axis(0.5, 2e4, scale="log"), ["1", "10", "100", "1000", "10⁴"]),
-        (Axis(2, 9, scale="log"), ["2", "4", "6", "8"]),
-        (Axis(1e-9, 1, scale="log", count=4), ["10⁻⁹", "10⁻⁶", "10⁻³", "1"]),
-        (Axis(0, 1, ticks={0.5: "half"}), ["half"]),
-    ],
-)
-def test_ticks(axis, texts):
-    assert list(axis.marks().values()) == texts
-
-
-@pytest.mark.parametrize(
     ("low", "high", "scale"),
     [
         (1, 1, "linear"),

@@ -2,7 +2,6 @@
 
 import argparse
 import inspect
-import io
 import sys
 
 import pytest
@@ -11,7 +10,6 @@ from rankcheck import leq
 from rankcheck.claims.claim import Claim
 from rankcheck.commands import hunt, prove, sharpen, verify
 from rankcheck.errors import InputError
-from rankcheck.terminal import asking
 
 COMMANDS = {"verify": verify, "hunt": hunt, "sharpen": sharpen, "prove": prove}
 #: What a command does with processes, files and standard output has no place in a method.
@@ -121,35 +119,3 @@ def test_on_a_terminal_the_live_part_is_drawn_and_removed(claim, terminal, monke
 def test_elsewhere_nothing_is_shown(claim, capsys):
     claim.verify(shrink=0)
     assert capsys.readouterr() == ("", "")
-
-
-class Shown:
-    """What IPython keeps of a display that is updated."""
-
-    def __init__(self):
-        self.lines = []
-
-    def update(self, data, raw):
-        assert raw
-        self.lines.append(data["text/plain"])
-
-
-def test_in_a_notebook_one_line_is_updated_and_gone(monkeypatch):
-    shown = Shown()
-    line = asking.NotebookLine()
-    line.pause = 0
-    monkeypatch.setattr(line, "_shown", shown)
-    display = asking.VerifyDisplay(line)
-    display.progress(500)
-    display.progress(700)
-    line.close()
-    assert shown.lines == [
-        "500 instances, 0 s",
-        "1200 instances, 0 s",
-        "",
-    ]
-
-
-def test_a_display_has_the_pause_of_its_stream():
-    assert asking.VerifyDisplay(io.StringIO()).pause == 5.0
-    assert asking.VerifyDisplay(asking.NotebookLine()).pause == 0.5

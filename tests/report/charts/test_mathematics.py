@@ -64,25 +64,6 @@ def test_spread_has_a_bar_for_each_count(read, kind, bins):
     assert ends[1] - ends[0] == pytest.approx((ends[2] - ends[0]) / (bins - 4), abs=0.6)
 
 
-def test_the_margin_goes_down_in_steps(read):
-    told = [("a", 100, 0.5), ("b", 200, 1e-3), ("a", 1000, 1e-6), ("b", 2000, 0.0), ("a", 4000, -1)]
-    history = [{"strategy": s, "instances": n, "margin": m} for s, n, m in told]
-    drawing = read(margin({"history": history, "counts": {"evaluated": 10_000}}).svg)
-    at = drawing.scale("x", (100, "100"), (10_000, "10⁴"), log=True)
-    value = drawing.scale("y", (1e-6, "10⁻⁶"), (1, "1"), log=True)
-    a = [(at(x), y) for x, y in drawing.series("dots", 1)]
-    assert [x for x, _ in a] == pytest.approx([100, 1000, 4000], rel=0.01)
-    assert [value(y) for _, y in a[:2]] == pytest.approx([0.5, 1e-6], rel=0.02)
-    assert a[2][1] == pytest.approx(drawing.tick("< 0", "y"), abs=ROUNDING)
-    b = drawing.series("dots", 2)
-    assert b[1][1] == pytest.approx(drawing.tick("0", "y"), abs=ROUNDING)
-    stairs = drawing.series("line", 1)
-    assert [at(x) for x, _ in stairs] == pytest.approx([100, 1000, 1000, 4000, 4000, 1e4], rel=0.01)
-    heights = [y for _, y in stairs]
-    assert heights[0::2] == heights[0:1] + heights[2:3] + heights[4:5]
-    assert [heights[1], heights[3], heights[5]] == [heights[0], heights[2], heights[4]]
-
-
 @pytest.mark.parametrize(
     "history",
     ["no list", [1], [{"strategy": "a"}], [{"strategy": "a", "instances": 1, "margin": math.nan}]],
