@@ -1,6 +1,6 @@
 """A budget of seconds against one claim: `hunt(claim, budget=60.0)`.
 
-What lives here: strategies, the plan of the rounds, shards, executors, the journal, the result.
+What lives here: strategies, the plan of the rounds, shards, executors, the result.
 docs/hunting.md describes the stages, the verdicts, and how to run on a cluster.
 May import: `verification`, `counterexamples`, `catalogue`, `claims`, `instances`.
 """
