@@ -56,8 +56,8 @@ UNARY = """neg negative positive reciprocal square abs absolute sign floor ceil 
     det logdet inverse linalg.det linalg.inv matrix_exp linalg.matrix_exp linalg.eigvals imag
     dim size len isreal"""
 BINARY = """sub subtract rsub mul multiply true_divide floor_divide remainder pow float_power
-    maximum fmax minimum fmin lt less le less_equal gt greater ge greater_equal eq ne not_equal equal
-    add div divide atan2 arctan2"""
+    maximum fmax minimum fmin lt less le less_equal gt greater ge greater_equal eq ne not_equal
+    equal add div divide atan2 arctan2"""
 FORMS: dict[str, str] = {
     UNARY: "|1|-1|out=None|dtype=torch.int64",
     BINARY: "{other}|other={other}|y, out=None||{other}, 2",
