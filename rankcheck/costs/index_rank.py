@@ -5,8 +5,9 @@ of C_f^{1/2} above ε, and the mixed variation is MV(f; q) = ‖C_f^{1/2}‖_{S^
 C_f = E[JᵀJ].
 
 There are two ways to C_f: exactly for h(x) = aᵀ[Wx + b]_+ + c under a Gaussian
-(:func:`rankcheck.costs.egop_gaussian`); from gradients at points, for any law (:func:`egop`). The index rank depends on
-the support of the law only: a unit that is inactive on all of it does not count.
+(:func:`rankcheck.costs.egop_gaussian`); from gradients at points, for any law (:func:`egop`). The
+index rank depends on the support of the law only: a unit that is inactive on all of it does not
+count.
 
 C_f squares the singular values of C_f^{1/2}, so floats lose those below √ε times the largest. Where
 they matter, as for q < 1, use the factor A with AᵀA = C_f (:func:`egop_root`):
