@@ -56,21 +56,6 @@ def eigvals(A: Any) -> BallArray:
     return wrap(each(of_one, x, (require_square(x),)))
 
 
-@implements("linalg_eig")
-def eig(A: Any) -> Any:
-    """The eigenvalues; the eigenvectors raise NoBallForm on first use."""
-
-    def refuse() -> np.ndarray:
-        raise NoBallForm(
-            "the eigenvectors of torch.linalg.eig",
-            "their phases are arbitrary; use torch.linalg.eigvals, rankcheck.linalg.spectral_radius"
-            " or, for symmetric matrices, torch.linalg.eigh",
-        )
-
-    x = balls(A)
-    return RETURNED.linalg_eig((eigvals(x), LazyBalls(x.shape, refuse)))
-
-
 # What `rankcheck.linalg` dispatches to.
 
 

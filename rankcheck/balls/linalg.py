@@ -72,18 +72,6 @@ def outer(input: Any, vec2: Any) -> BallArray:
     return balls(input)[:, None] * balls(vec2)[None, :]
 
 
-@implements("inner")
-def inner(input: Any, other: Any) -> BallArray:
-    x, y = balls(input), balls(other)
-    return x * y if not x.ndim or not y.ndim else tensordot(x, y, ([-1], [-1]))
-
-
-@implements("tensordot")
-def tensordot(a: Any, b: Any, dims: Any, out: None = None) -> BallArray:
-    x, y = balls(a).elements, balls(b).elements
-    return wrap(elementwise(element)(np.tensordot(x, y, dims)))
-
-
 @implements("einsum")
 def einsum(equation: Any, *operands: Any) -> BallArray:
     if not isinstance(equation, str):

@@ -45,6 +45,12 @@ INSTEAD: dict[str, str] = {
     "trapezoid": "write the weighted sum",
     "renorm": "write the division by the norm",
     "cdist": "write the norms of the differences of x[..., :, None, :] and y[..., None, :, :]",
+    "linalg_eig": (
+        "phases of eigenvectors are arbitrary; use torch.linalg.eigvals, "
+        "rankcheck.linalg.spectral_radius or, for symmetric matrices, torch.linalg.eigh"
+    ),
+    "inner": "use torch.einsum",
+    "tensordot": "use torch.einsum",
     "linalg_slogdet": "use torch.linalg.det",
     "linalg_cond": "write the quotient of the largest and the smallest of torch.linalg.svdvals(A)",
     "linalg_multi_dot": "write the product with @",

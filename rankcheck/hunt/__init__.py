@@ -13,7 +13,6 @@ from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.hunt.arena import Arena, HuntError, Shape
-    from rankcheck.hunt.guarding import guard
     from rankcheck.hunt.result import Hunt, Progress
     from rankcheck.hunt.run import hunt
     from rankcheck.hunt.sample import Sample
@@ -28,7 +27,6 @@ __all__ = [
     "Sample",
     "Shape",
     "Strategy",
-    "guard",
     "hunt",
 ]
 
@@ -36,7 +34,6 @@ __getattr__ = door(
     __name__,
     {
         ".arena": ("Arena", "HuntError", "Shape"),
-        ".guarding": ("guard",),
         ".result": ("Hunt", "Progress"),
         ".run": ("hunt",),
         ".sample": ("Sample",),

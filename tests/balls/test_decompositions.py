@@ -411,10 +411,8 @@ def test_eigenvalues_that_floats_do_not_tell_apart_share_a_box():
 
 
 def test_the_eigenvectors_of_a_general_matrix_have_no_ball_form():
-    values, vectors = torch.linalg.eig(exact([[1, 2], [3, 4]]))
-    assert values.shape == (2,)
     with pytest.raises(NoBallForm, match="eigvals"):
-        _ = vectors @ vectors
+        torch.linalg.eig(exact([[1, 2], [3, 4]]))
 
 
 def test_matrix_exponentials_against_mpmath():
@@ -434,7 +432,7 @@ def test_matrix_exponentials_against_mpmath():
 
 def test_functions_raise_for_shapes_that_do_not_fit():
     A = exact(torch.ones(2, 3))
-    for function in (torch.linalg.eigh, torch.linalg.eigvals, torch.linalg.eig, spectral_radius,
+    for function in (torch.linalg.eigh, torch.linalg.eigvals, spectral_radius,
                      torch.linalg.matrix_exp, torch.linalg.eigvalsh, torch.linalg.det,
                      torch.linalg.inv, torch.linalg.cholesky,
                      lambda X: torch.linalg.solve(X, X),

@@ -205,13 +205,10 @@ FORMS: dict[str, str] = {
     "y[None, :, :2, :1], padding='same'|y[:, None, :2], groups=2, dilation=(2, 1), padding=1|"
     "y[None], stride={int}|y",
     # Products, norms, matrices.
-    "dot matmul linalg.matmul mm bmm mv outer ger inner kron": "{square}|other={square}|"
+    "dot matmul linalg.matmul mm bmm mv outer ger kron": "{square}|other={square}|"
     "y[0]|y[..., :2]|y, y|2|out=None|y[None]|y.mT, out=None",
     "mv": "vec=y[0]|y[0]|y[:, 0]|k[0]",
     "outer ger": "vec2=y|y|k|y[..., 0]",
-    "tensordot": "y|y, 0|y, 1|y, {int}|y, dims=2|y, ([0], [0])|y, ((-1,), (-1,))|"
-    "y, [[0, 1], [0, 1]]|"
-    "y, dims=([0], [1])|k, 1|y, [0, 0]",
     "functional.linear": "y|y, y[..., 0]|y[..., 0]|weight=y, bias=y[..., 0]|k|y, 2",
     "matrix_power linalg.matrix_power": "{int}|n={int}|2.0",
     "linalg.vector_norm": "|{order}|ord={order}|2, {dims}|{order}, -1|2, {dims}, {bool}|dim={dims}|"
@@ -225,7 +222,6 @@ FORMS: dict[str, str] = {
     "{order}, -1, {bool}|"
     "2, {dims}, {bool}|keepdim=True|dtype={dtype}|'nuc', (0, 1)|2, -1, False, None, {dtype}",
     "linalg.svdvals": "|driver=None|driver='gesvd'|1",
-    "linalg.eig": "",
     "linalg.eigvalsh linalg.eigh": "|'U'|UPLO='L'|UPLO='u'|'X'|1",
     "linalg.solve": "{square}|{square}, left=False|B={square}|y[0]|y, left=True|y[:1]|2",
     "linalg.pinv": "|rtol={number}|atol={number}|hermitian={bool}|1e-3|1e-3, True|"
