@@ -20,10 +20,7 @@ fix_arithmetic()  # one thread, before torch is imported
 
 from benchmarks.measuring import table  # noqa: E402
 
-NAMES = (
-    *("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit"),
-    *("convolutions", "boxes", "identities", "hunt_speed", "hunt", "sharpen", "starts"),
-)
+NAMES = ("drivers", "hunt_speed", "hunt", "sharpen", "audit")
 
 
 def lines(names: Sequence[str], quick: bool) -> Iterator[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Sphinx: the pages of this folder, a page for each claim, and a page for each room's names.
+"""Sphinx: the pages of this folder with what code makes of them, a page for each claim and room.
 
 `python -m sphinx -W --keep-going -b html docs docs/_build/html` builds them; nothing is fetched.
 """
@@ -14,7 +14,7 @@ project = "rankcheck"
 author = copyright = "The rankcheck developers"  # noqa: A001 -- Sphinx reads this name
 release = version = __version__
 
-extensions = ["myst_parser", "catalogue", "api", "mathml"]
+extensions = ["myst_parser", "made", "catalogue", "api", "mathml"]
 exclude_patterns = ["_build", "_ext"]
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_dmath_double_inline = True  # $$...$$ inside a paragraph

@@ -147,15 +147,13 @@ def _is_kind(path: Path, fields: Collection[str]) -> bool:
     return isinstance(data, dict) and (set(fields) <= set(data) or set(data) == ERROR_FIELDS)
 
 
-def write_json(
-    path: Path, data: object, *, follow: bool = True, sync: bool = False, dense: bool = False
-) -> None:
+def write_json(path: Path, data: object, *, follow: bool = True, dense: bool = False) -> None:
     """Write JSON, either the whole file or nothing; see `write_text`.
 
     Args:
         dense: whether all that fits on a line stays on one, objects too.
     """
-    write_text(path, _layout(data, dense=dense) + "\n", follow=follow, sync=sync)
+    write_text(path, _layout(data, dense=dense) + "\n", follow=follow)
 
 
 @contextmanager
@@ -168,27 +166,25 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
-def write_text(path: Path, text: str, *, follow: bool = True, sync: bool = False) -> None:
+def write_text(path: Path, text: str, *, follow: bool = True) -> None:
     """Write a text in UTF-8, either the whole file or nothing; see `write_bytes`."""
-    write_bytes(path, text.encode("utf-8", "backslashreplace"), follow=follow, sync=sync)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), follow=follow)
 
 
-def write_bytes(path: Path, content: bytes, *, follow: bool = True, sync: bool = False) -> None:
+def write_bytes(path: Path, content: bytes, *, follow: bool = True) -> None:
     """Write a file, either the whole of it or nothing.
 
     A link is followed, or replaced where `follow` is False; a device or a pipe is written through.
-    A new file has the permissions that the umask leaves, and an existing one keeps its own. With
-    `sync` the content is on the disk before it has its name, so that a loss of power leaves the old
-    file or the new one.
+    A new file has the permissions that the umask leaves, and an existing one keeps its own.
 
     Raises:
         OSError: the file, which the error names, cannot be written.
     """
     with naming(path):
-        _write(path, content, follow=follow, sync=sync)
+        _write(path, content, follow=follow)
 
 
-def _write(path: Path, content: bytes, *, follow: bool, sync: bool) -> None:
+def _write(path: Path, content: bytes, *, follow: bool) -> None:
     target = path.resolve() if follow else path.parent.resolve() / path.name
     if follow and target.exists() and not target.is_file():
         with target.open("wb") as file:
@@ -199,9 +195,6 @@ def _write(path: Path, content: bytes, *, follow: bool, sync: bool) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
         keeps_mode = target.exists() and not target.is_symlink()
         partial.chmod(target.stat().st_mode & 0o777 if keeps_mode else 0o666 & ~_umask())
         partial.replace(target)

@@ -1,12 +1,10 @@
 """Fixtures for all rooms: made-up claims and records, claim files, commands."""
 
 import sys
-from uuid import uuid4
 
 import pytest
 import torch
 
-from rankcheck.canaries.stamp import FOLDER
 from rankcheck.catalogue.loader import module_name
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
@@ -138,21 +136,6 @@ def _no_claim_is_left():
 @pytest.fixture(autouse=True)
 def _no_profile_of_the_run(monkeypatch):
     monkeypatch.delenv("RANKCHECK_PROFILE", raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _no_stamp(monkeypatch, tmp_path_factory):
-    """No test believes the stamp of an earlier one, or of the user, nor writes one for them."""
-    monkeypatch.setenv(FOLDER, str(tmp_path_factory.getbasetemp() / "stamps" / uuid4().hex))
-
-
-@pytest.fixture
-def stamped(monkeypatch, tmp_path_factory):
-    """Processes that a test starts ask the canaries once in this run, not each of them.
-
-    For tests of what comes after the canaries, in which nothing of the engine is changed.
-    """
-    monkeypatch.setenv(FOLDER, str(tmp_path_factory.getbasetemp() / "stamps" / "shared"))
 
 
 @pytest.fixture(autouse=True)

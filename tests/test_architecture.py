@@ -37,9 +37,8 @@ FLOORS = (
     ("sharpen",),
     ("prove",),
     ("audit",),
-    ("experiments",),
     ("terminal", "report"),
-    ("canaries",),
+    ("selftest",),
     ("commands", "pytest_plugin"),
     ("rankcheck", "__main__"),
 )

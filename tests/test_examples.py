@@ -15,6 +15,11 @@ import pytest
 import torch
 
 from rankcheck import files, witnesses
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
+from rankcheck.claims import registry
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.profiles import Settings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -194,3 +199,21 @@ def test_exact_equations_of_max_identities(run, capsys):
     assert y is not None
     assert [sum(a * b for a, b in zip(y, c, strict=True)) for c in ([1, 2, 3], [1, 2, 4])] == [0, 1]
     assert module.contradiction([[1, 2]], [2, 4]) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "verdicts"),
+    [
+        ("rank_and_cost", {"mine.rank-and-cost": "refuted", "mine.rank-and-volume": "guarded"}),
+        ("root_n", {"mine.root-n": "guarded"}),
+        ("sup_norm", {"mine.sup-norm": "refuted"}),
+    ],
+)
+def test_the_verdicts_of_claims(name, verdicts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_claims", {})  # other pages declare some of them, too
+    path = tmp_path / f"{name}.py"  # a file is imported once in a process
+    path.write_text((EXAMPLES / path.name).read_text("utf-8"), "utf-8")
+    rows = [verify_claim(claim, Settings(shrink=0.0)) for claim in load(select([str(path)]))]
+    assert {row.id: row.verdict for row in rows} == verdicts

@@ -101,19 +101,6 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     assert [found.name for found in tmp_path.iterdir()] == ["x.json"]
 
 
-def test_what_is_to_last_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
-    """A loss of power then leaves the old file or the new one."""
-    path = tmp_path / "x.json"
-    path.write_text("old")
-    seen = []
-    monkeypatch.setattr(files.os, "fsync", lambda handle: seen.append(path.read_text()))
-    files.write_json(path, {"a": 1})
-    assert seen == []
-    files.write_json(path, {"a": 2}, sync=True)
-    assert [text.split() for text in seen] == [["{", '"a":', "1", "}"]]
-    assert "2" in path.read_text()
-
-
 def test_git_passes_over_what_runs_leave(tmp_path, monkeypatch):
     """The folder has a .gitignore from the beginning; one of somebody else is not touched."""
     monkeypatch.chdir(tmp_path)

@@ -1,7 +1,6 @@
 """Every public function of the mathematics is compared with something that is not ours.
 
-`@pytest.mark.oracle("rankcheck.room.function", "what it is compared with")` on a test says so. The
-table of them is docs/oracles.md.
+`@pytest.mark.oracle("rankcheck.room.function", "what it is compared with")` on a test says so.
 """
 
 from __future__ import annotations
@@ -52,50 +51,22 @@ def public() -> set[str]:
     return found
 
 
-def marked() -> list[tuple[str, str, str]]:
-    """Function, oracle and test of each mark, read from the syntax trees."""
-    found = []
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+def marked() -> set[str]:
+    """The functions that marks name, read from the syntax trees."""
+    found = set()
+    for path in (ROOT / "tests").rglob("test_*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            for mark in node.decorator_list:
+            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
                 match mark:
                     case ast.Call(
-                        func=ast.Attribute(attr="oracle"),
-                        args=[ast.Constant(value=str(name)), ast.Constant(value=str(other))],
+                        func=ast.Attribute(attr="oracle"), args=[ast.Constant(value=str(name)), _]
                     ):
-                        test = f"{path.relative_to(ROOT).as_posix()}::{node.name}"
-                        found.append((name.removeprefix("rankcheck."), other, test))
-    return sorted(found)
-
-
-def table() -> str:
-    """The text of docs/oracles.md."""
-    rows = [f"| `{name}` | {other} | `{test}` |" for name, other, test in marked()]
-    without = [f"| `{name}` | {why} |" for name, why in sorted(NONE_POSSIBLE.items())]
-    return "\n".join(
-        [
-            "# Oracles",
-            "",
-            "What the public functions of the mathematics are compared with that is not ours.",
-            "",
-            "| function | oracle | test |",
-            "| --- | --- | --- |",
-            *rows,
-            "",
-            "None is possible:",
-            "",
-            "| function | why |",
-            "| --- | --- |",
-            *without,
-            "",
-        ]
-    )
+                        found.add(name.removeprefix("rankcheck."))
+    return found
 
 
 def test_every_public_function_has_an_oracle_or_a_reason():
-    functions, named = public(), {name for name, _, _ in marked()}
+    functions, named = public(), marked()
     assert named <= functions, "a mark names what is no public function"
     reasons = set(NONE_POSSIBLE)
     assert functions - named - reasons == set(), "no test is marked with an oracle of these"

@@ -38,7 +38,6 @@ ROOMS = (
     "rankcheck.counterexamples",
     "rankcheck.hunt",
     "rankcheck.verification",
-    "rankcheck.experiments",
 )
 _SECTION = re.compile(r"(Args|Attributes|Returns|Raises|Yields|Example|Examples):")
 _ROLE = re.compile(r":(?:py:)?(?:func|class|meth|mod|data|attr|exc):`~?([^`]+)`")

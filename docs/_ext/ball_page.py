@@ -1,4 +1,4 @@
-"""The page docs/balls.md: every torch function and method that ball arrays know."""
+"""The tables of docs/balls.md: every torch function and method that ball arrays know."""
 
 from __future__ import annotations
 
@@ -71,37 +71,6 @@ NOTES = {
 }
 """What is special, by one of the names; other notes are the first paragraph of a docstring."""
 
-HEAD = """# Functions that a body may use
-
-A violation is proved by evaluating the body of a claim again, on balls: every number is an exact
-rational or an interval that contains the true value, real or complex. The functions of torch below
-work on balls, and so do methods of the same names, the operators
-`+ - * / // % ** @ abs < <= > >= == !=`, and the attributes `shape`, `ndim`, `dtype`, `device`, `T`,
-`H`, `mT`, `mH`, `real`, `imag`.
-
-* Any other function, and a form of a call that balls do not have, such as
-  `x.sum(dtype=torch.int64)`, raises `NoBallForm`, which says
-  [what to use instead](#without-a-ball-form). Then a violation of the claim stays undecided.
-* `x[i] = y` works where the body has made x, as `A.clone()` or `A.new_zeros(…)`, and no view of it
-  is in use.
-* There are no gradients and no `torch.func`: a body takes leading batch axes where one would write
-  `vmap`, and has a derivative as a formula, that of a network as `Network.jacobian`.
-* `Undecided` means that balls do not decide a comparison, or that a result is not unique:
-  eigenvectors at repeated eigenvalues, singular vectors at repeated or zero singular values, QR of
-  dependent columns. A claim must not depend on signs of eigenvectors or on the order of
-  `torch.linalg.eigvals`: `rankcheck.linalg.spectral_function` and `spectral_projection` need no
-  convention, and work at repeated eigenvalues.
-* A float of a body is the decimal that was written, if it has at most 12 digits; one that was
-  computed is a ball. [Constants](writing-claims.md#constants) has the rule.
-
-`rankcheck.linalg` has for floats and balls: `singular_values`, `rank`, `schatten_power`,
-`schatten_norm`, `pseudo_determinant`, `log_pseudo_determinant`, `operator_norm`, `nuclear_norm`,
-`frobenius_squared`, `range_projection`, `spectral_function`, `symmetric_sqrt`, `symmetric_power`,
-`symmetric_log`, `symmetric_abs`, `spectral_projection`, `spectral_radius`, `permanent`.
-`rankcheck.costs.phi`, `rankcheck.networks.balance_neurons` and `balance_layers` work on balls too.
-"""
-
-
 SPELLED = {
     "log_sigmoid": "torch.nn.functional.logsigmoid",
     "unfold": "torch.Tensor.unfold",
@@ -109,9 +78,9 @@ SPELLED = {
 """Where the rule does not give the name."""
 
 
-def page() -> str:
-    """The text of docs/balls.md."""
-    lines = [HEAD]
+def forms() -> str:
+    """A section for each module that registers functions."""
+    lines = []
     for module, title in CATEGORIES.items():
         lines += [f"## {title}", ""]
         if module == "compositions":
@@ -119,9 +88,13 @@ def page() -> str:
         lines += ["| function | note |", "| --- | --- |"]
         lines += [f"| {names} | {note} |" for names, note in _rows(module)]
         lines.append("")
-    lines += ["## Without a ball form", "", "| function | in its place |", "| --- | --- |"]
-    lines += sorted(f"| `{spelled(name)}` | {_cell(INSTEAD[name])} |" for name in INSTEAD)
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
+
+
+def instead() -> str:
+    """What stands in the place of functions that have no form."""
+    rows = sorted(f"| `{spelled(name)}` | {_cell(INSTEAD[name])} |" for name in INSTEAD)
+    return "\n".join(["| function | in its place |", "| --- | --- |", *rows])
 
 
 def _rows(module: str) -> Iterator[tuple[str, str]]:

@@ -12,8 +12,6 @@ from typing import Any
 from rankcheck.instances.promises import promises_of
 from rankcheck.instances.source import is_factory
 
-#: What stands above this line of the page is written by hand.
-MARK = "<!-- Made by `python docs/renew.py` -->"
 ROOM = "rankcheck.instances"
 HEAD = "| generator | options | gives |\n| --- | --- | --- |"
 PROMISES = "| option | promises | of |\n| --- | --- | --- |"
@@ -37,19 +35,7 @@ def table() -> str:
         title = f"## `{name.removeprefix(f'{ROOM}.')}`\n\n{_first(module)}"
         rows, promised = "\n".join(map(_row, found)), "\n".join(_promised(found))
         parts.append(f"{title}\n\n{HEAD}\n{rows}\n\n{PROMISES}\n{promised}")
-    return "\n\n".join(parts) + "\n"
-
-
-def page(text: str) -> str:
-    """The page with its generated part written anew.
-
-    Raises:
-        ValueError: if the text lacks the line that begins the generated part.
-    """
-    head, mark, _ = text.partition(MARK)
-    if not mark:
-        raise ValueError(f"the page has no line {MARK!r}; the table stands below it")
-    return f"{head}{MARK}\n\n{table()}"
+    return "\n\n".join(parts)
 
 
 def _row(made: Any) -> str:

@@ -1,4 +1,4 @@
-"""The lists of all claims, of what is wrong in print, and of the verdicts."""
+"""The lists of all claims, and of what is wrong in print."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from written import one_line
 from rankcheck.catalogue.collect import by_group
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
-from rankcheck.claims.kinds import FALSE, KINDS
+from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.reference import headings
-from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.files import project_folder
 from rankcheck.report.networks import drawing
 from rankcheck.terminal.formulas import unicode
 
-__all__ = ["claims", "errata", "ledger"]
+__all__ = ["claims", "errata"]
 
 _HEAD = """\
 # Errata
@@ -72,10 +71,10 @@ _BRIEFLY = {
 
 def claims(entries: Sequence[Entry]) -> str:
     """The index of claims: a section for each document, a line for each claim."""
-    out = ["# The claims"]
+    out: list[str] = []
     for key, group in by_group(entries).items():
         heading = headings().get(key)
-        out += ["", f"## `{key}`" if key else "## Conjectures without a reference", ""]
+        out += [f"## `{key}`" if key else "## Conjectures without a reference", ""]
         if heading is not None:
             out += [f"{heading}.", ""]
         out += ["| claim | where | kind | title | file |", "| --- | --- | --- | --- | --- |"]
@@ -84,7 +83,8 @@ def claims(entries: Sequence[Entry]) -> str:
             where = entry.where if entry.document == key else str(entry.reference)
             cells = (f"`{entry.id}`", where, entry.kind, entry.title, file)
             out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(out) + "\n"
+        out.append("")
+    return "\n".join(out)
 
 
 def errata(entries: Sequence[Entry]) -> str:
@@ -101,16 +101,6 @@ def errata(entries: Sequence[Entry]) -> str:
             write = _folded if key == "misprint" else _item
             parts += ["\n".join(write(entry, erratum)).strip() for entry, erratum in here]
     return "\n\n".join([_HEAD.format(counts="\n".join(counts)), *parts]) + "\n"
-
-
-def ledger(text: str) -> str:
-    """The page docs/ledger.md with its table of verdicts written anew."""
-    before, mark, rest = text.partition("<!-- Made by `python docs/renew.py` -->\n")
-    rows = ["| verdict | meaning | expected of |", "| --- | --- | --- |"]
-    for name, words in VERDICTS.items():
-        kinds = ", ".join(f"`{kind}`" for kind, facts in KINDS.items() if facts.expects == name)
-        rows.append(f"| `{name}` | {words.meaning} | {kinds} |")
-    return "\n".join([before + mark, *rows, "", "<!-- end -->"]) + rest.partition("<!-- end -->")[2]
 
 
 def _section(entry: Entry, erratum: Erratum) -> str:

@@ -1,4 +1,4 @@
-"""The page of what is proved: of which claims, at which shapes, and what the mutants say of it."""
+"""What is proved: of which claims, at which shapes, and what the mutants say of it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,10 @@ from rankcheck.claims.proved import METHODS, Proved
 from rankcheck.claims.reference import headings
 from rankcheck.prove.file import Proofs
 
-__all__ = ["page"]
-
-_HEAD = """\
-# What is proved
-
-A claim that holds was not broken. At some small shapes more is known: it is true there whatever
-numbers its generator draws; where it could have *drawn* other integers, of a part of the instances.
-[Proving at a shape](proving.md) says how, and what that does not say. The *mutants* are false
-variants of the claim; where k of n cannot be proved at the same shape, a proof there tells the
-claim from these. Where none is told apart, the proof says little."""
+__all__ = ["tables"]
 
 
-def page(entries: Sequence[Entry]) -> str:
+def tables(entries: Sequence[Entry]) -> str:
     """By document, each claim with a proof; how many have one, by method; which have none."""
     true = [entry for entry in entries if entry.kind not in FALSE and entry.kind != "cited"]
     proved = {entry.id: found for entry in true if (found := Proofs.summary(entry)) is not None}
@@ -35,13 +26,13 @@ def page(entries: Sequence[Entry]) -> str:
     methods = Counter(name for found in proved.values() for name in found.shapes)
     by = "; ".join(f"{METHODS[name]}: {methods[name]}" for name in METHODS if methods[name])
     parts = [
-        _HEAD,
         f"Of {len(true)} claims that may be true and are put to the test, {len(proved)} are proved "
         f"at some shape, {told} of them at one where a mutant cannot be proved; in all at {shapes} "
         f"shapes. By method, of which a claim may have several: {by}.",
     ]
     for key, members in by_group(true).items():
-        rows = [_row(entry, proved[entry.id]) for entry in members if entry.id in proved]
+        cells = [_cells(entry, proved[entry.id]) for entry in members if entry.id in proved]
+        rows = [f"| {' | '.join(row)} |" for row in cells]
         title = headings().get(key, key or "Without a reference")
         if rows:
             head = "| claim | proved by | shapes | says most for | largest | mutants |"
@@ -50,11 +41,7 @@ def page(entries: Sequence[Entry]) -> str:
         without = ", ".join(f"`{entry.id}`" for entry in members if entry.id not in proved)
         if without:
             parts.append(f"Nothing is proved of {without}. That says nothing against them.")
-    return "\n\n".join(parts) + "\n"
-
-
-def _row(entry: Entry, found: Proved) -> str:
-    return "| " + " | ".join(_cells(entry, found)) + " |"
+    return "\n\n".join(parts)
 
 
 def _cells(entry: Entry, found: Proved) -> Iterator[str]:

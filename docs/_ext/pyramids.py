@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
-from sharpening import alone
 
-from rankcheck.report.charts.picture import Picture
-from rankcheck.report.svg import coordinate
+import rankcheck.report
+from rankcheck.report.svg import STYLE, coordinate
 
 __all__ = ["COMMON", "V", "W", "facets", "files"]
 
@@ -27,6 +28,7 @@ RIGHT = np.array([-np.sin(_TURN), np.cos(_TURN), 0.0])
 READER = np.array([np.cos(_TURN) * np.cos(_TILT), np.sin(_TURN) * np.cos(_TILT), np.sin(_TILT)])
 UP = np.cross(READER, RIGHT)
 SCALE, WIDTH, HEIGHT = 125.0, 670, 320
+FONT = "svg{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
 
 
 def facets(i: int) -> list[tuple[Vector, ...]]:
@@ -45,12 +47,16 @@ def facets(i: int) -> list[tuple[Vector, ...]]:
 def files() -> dict[str, str]:
     """The SVG file of the folder `proofs`, by name."""
     parts = [*_cube(np.array([44.0, 220.0])), *_apart(np.array([395.0, 232.0]))]
+    sheet = Path(rankcheck.report.__file__).parent / "templates" / "page.css"
+    [colours, *_] = re.findall(r":root \{.*?\n\}", sheet.read_text("utf-8"), re.DOTALL)
     svg = Markup(
-        '<svg class="plot" role="img" viewBox="0 0 {0} {1}" width="{0}" height="{1}">'
-        "<title>{2}</title><desc>{3}</desc>{4}</svg>"
+        '<svg xmlns="http://www.w3.org/2000/svg" class="plot" role="img" viewBox="0 0 {0} {1}" '
+        'width="{0}" height="{1}">\n<style>{2}</style>\n'
+        "<title>{3}</title><desc>{4}</desc>{5}</svg>\n"
     ).format(
         WIDTH,
         HEIGHT,
+        Markup(f"{colours}{STYLE}{FONT}"),
         "The pyramids in the cube",
         "On the left a cube with the plane x1 = x2; in it the triangle b′ with the corners 0, "
         "(1, 1, 0) and (1, 1, 1), the vector v, and the vector w, which crosses it. On the right "
@@ -58,7 +64,7 @@ def files() -> dict[str, str]:
         "beta 3 has none in that plane.",
         Markup("").join(parts),
     )
-    return {"two-hidden-layers.svg": alone(Picture("two-hidden-layers", "", "", svg))}
+    return {"two-hidden-layers.svg": str(svg)}
 
 
 def _cube(origin: Vector) -> Iterable[Markup]:

@@ -1,13 +1,17 @@
 """Figure 2 of `bottleneck`: a network that learns a symmetry, on the recorded experiment."""
 
 from rankcheck import paper, statistical
-from rankcheck.experiments.claims import mostly, recorded_runs
-from rankcheck.experiments.figures.symmetry_measures import COLLAPSED, FITTED
+from rankcheck.claims.trials import mostly, recorded_runs
+
+#: Part of the variance of the values that may be left; 1 is that of a constant.
+FITTED = 0.01
+#: Part of the variance of new points that may be left within orbits. It is about 1/2 of the inputs.
+COLLAPSED = 0.05
 
 
 def most_middle_layers(run, rank):
     """Whether more than half of W_2, ..., W_{L−1} have so many singular values near 1."""
-    middle = run.audit.near_one[1:-1]
+    middle = run.measured["near_one"][1:-1]
     return 2 * sum(count == rank for count in middle) > len(middle)
 
 
@@ -36,7 +40,8 @@ def symmetric(run):
         "three singular values": {"rank": 3},
         "orbits collapse in the first layer": {"layer": 1},
     },
-    no_batch="an instance is a recorded experiment",
+    loose="a p-value is as far from its level as the number of runs allows",
+    no_batch="an instance is runs on record",
     no_ball="trained weights are floats",
 )
 def test_figure_2(runs, *, rank=2, layer=2):
@@ -68,7 +73,7 @@ def test_figure_2(runs, *, rank=2, layer=2):
     return (
         mostly([run.measured["error"] <= FITTED for run in runs], "the data are fitted"),
         mostly([most_middle_layers(run, rank) for run in runs], "two singular values near 1"),
-        mostly([run.audit.rank == 2 for run in runs], "the rank of the Jacobian"),
+        mostly([run.measured["jacobian_rank"] == 2 for run in runs], "the rank of the Jacobian"),
         mostly(
             [run.measured["rotation_shares"][layer] <= COLLAPSED for run in runs], "orbits in α_2"
         ),

@@ -6,8 +6,8 @@ import functools
 import torch
 
 from rankcheck import paper, statistical
+from rankcheck.claims.trials import mostly
 from rankcheck.costs import egop_gaussian, linear_layers_cost, principal_directions
-from rankcheck.experiments.claims import mostly
 from rankcheck.instances.source import Source, instances
 
 from ._layers import product
@@ -117,7 +117,7 @@ def test_rank_penalty(seed, r, *, layers=4, gain=1):
 
     def falls(quantity, factor, label):
         ends = factor * gain * deep[quantity] <= shallow[quantity]
-        return mostly(ends.tolist(), label, of="data sets")
+        return mostly(ends.tolist(), label)
 
     return (
         falls(0, 10, "the second singular value"),

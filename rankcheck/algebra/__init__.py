@@ -1,7 +1,6 @@
 """Exact algebra: rational functions of the entries of an instance, as numbers inside ball arrays.
 
 What lives here: polynomials and what is known of their signs, rational functions that ask for
-signs, roots and logarithms as formal variables, linear algebra over them; and values of rational
-functions at random points modulo primes, which decide nothing and prove nothing.
+signs, roots and logarithms as formal variables, and linear algebra over them.
 May import: `balls` and what is below.
 """

@@ -1,8 +1,7 @@
 """What a claim does at a prompt: `claim.verify()`, `.hunt()`, `.sharpen()`, `.prove()`.
 
-Each does what the command of its name does, with its options under the same names, in this process
-and without the checks of the installation (`rankcheck doctor`). What they call stands on the floors
-above; it is imported when a method is called.
+Each does what the command of its name does, with its options under the same names, in this process.
+What they call stands on the floors above; it is imported when a method is called.
 """
 
 from __future__ import annotations
@@ -152,7 +151,6 @@ class Methods:
         shape: Mapping[str, int | Sequence[int]] | None = None,
         entries: int = 8,
         seconds: float = 20.0,
-        slack: Any = None,
         seed: int = 0,
         keep: bool = False,
     ) -> Any:
@@ -161,7 +159,6 @@ class Methods:
         Args:
             shape: sizes by name, `{"depth": (1, 2), "width": 1}`; all shapes otherwise.
             entries: shapes have at most so many entries.
-            slack: prove bounds up to a factor 1 + slack.
             keep: keep the proofs beside the claim.
 
         Returns:
@@ -176,7 +173,6 @@ class Methods:
             "shape": shape,
             "entries": entries,
             "seconds": seconds,
-            "slack": slack,
             "seed": seed,
         }
         return front("asked")(self, "prove", keep=keep, **options)

@@ -12,7 +12,6 @@ METHODS = {
     "range": "every instance of a range",
     "algebra": "exact algebra",
     "squares": "exact algebra and sums of squares",
-    "boxes": "boxes",
 }
 
 

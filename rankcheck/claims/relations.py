@@ -48,8 +48,6 @@ class Relation:
         label: which of several statements of the claim this is.
         integers: for each side, the Python integer that a tensor cannot hold, or None. `lhs` and
             `rhs` then have the nearest number that it can.
-        note: both sides of one instance in words, such as "3 of 8 runs, p = 0.855 > 0.05", where
-            the numbers alone say little.
     """
 
     kind: RelationKind
@@ -61,7 +59,6 @@ class Relation:
     where: Any | None = None
     label: str = ""
     integers: tuple[int | None, int | None] = (None, None)
-    note: str = ""
 
     def __repr__(self) -> str:
         return relation_text(self)

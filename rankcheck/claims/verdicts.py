@@ -50,8 +50,7 @@ VERDICTS: Mapping[Verdict, Words] = {
     "failed": Words(
         "a control was not caught, nothing was asserted, the body mixes the instances of a batch "
         "or branches on what is drawn, the check raised (on some instance inside the hypotheses, "
-        "or on all), an experiment did not come out as claimed, a stored certificate proves "
-        "nothing, or the claim is malformed",
+        "or on all), a stored certificate proves nothing, or the claim is malformed",
         plural="failed",
         tone="bad",
     ),

@@ -38,11 +38,10 @@ __all__ = [
     "settings",
 ]
 
-#: Seconds for a claim by profile, for a hunt after its budget, for a certificate, and for all
-#: canaries. On one core of a shared machine, the slowest claims took 10 s (quick,
+#: Seconds for a claim by profile, for a hunt after its budget, for a certificate, and for the tasks
+#: of `doctor`. On one core of a shared machine, the slowest claims took 10 s (quick,
 #: separation.oscillating-example), 16 s (ci, the same) and 209 s (deep,
-#: separation.depth-three-network); certificates take less than 2 s, and all canaries 10 s. In deep,
-#: experiments are made again, of which each takes up to six minutes of a core.
+#: separation.depth-three-network); certificates take less than 2 s, and those tasks 3 s.
 LIMITS: dict[str, float] = {
     "quick": 120.0,
     "ci": 600.0,
@@ -147,7 +146,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         "--profile",
         default="quick",
         metavar="|".join(PROFILES),
-        help="how much is drawn and swept (default quick); deep makes experiments again as well",
+        help="how much is drawn and swept (default quick)",
     )
     add_seed(parser)
     add_shrink(parser)

@@ -32,7 +32,6 @@ COMMANDS = (
     "sharpen",
     "prove",
     "audit",
-    "experiment",
     "report",
     "list",
     "show",

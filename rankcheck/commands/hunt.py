@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
@@ -140,8 +139,6 @@ class _Report:
 
 def _warm() -> None:
     import rankcheck.hunt.run  # noqa: F401 -- torch
-
-    check_canaries()
 
 
 def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Report]:

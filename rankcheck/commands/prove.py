@@ -24,13 +24,10 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rankcheck import files
-from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
@@ -49,7 +46,7 @@ from rankcheck.files import shown_path
 from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.prove import file
 from rankcheck.prove.result import Outcome, Plan, Result
-from rankcheck.prove.settings import Settings, slack_of
+from rankcheck.prove.settings import Settings
 from rankcheck.prove.target import Target
 from rankcheck.prove.through import FaultError, through
 from rankcheck.terminal import exits
@@ -61,7 +58,6 @@ HELP = "prove a claim at small shapes, for all entries"
 SCHEMA = 1
 
 Shape = dict[str, tuple[int, ...]]
-_What = Target | Literal["chance"] | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,12 +85,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=20.0,
         help="for each claim (default 20)",
     )
-    parser.add_argument(
-        "--slack",
-        metavar="E",
-        type=_slack,
-        help="prove lhs <= (1 + E) rhs, on boxes where algebra does not prove lhs <= rhs",
-    )
     add_seed(parser)
     parser.add_argument("--keep", action="store_true", help="keep the proofs beside the claim")
     add_limit(
@@ -104,19 +94,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default 60)",
     )
     add_json(parser, "the result")
-    parser.add_argument(
-        "--coq",
-        metavar="FILE",
-        type=Path,
-        help="write the proof that says most for the proof assistant Coq, which checks all of it",
-    )
-
-
-def _slack(text: str) -> Fraction | None:
-    try:
-        return slack_of(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _shape(text: str) -> tuple[str, tuple[int, ...]]:
@@ -137,17 +114,11 @@ def run(args: argparse.Namespace) -> int:
     entries = select([args.selector])
     for path in map(file.FORM.path, entries if args.keep else []):
         files.check_place(path)
-    if args.coq is not None:
-        if len(entries) > 1:
-            raise InputError(f"{args.selector} selects {len(entries)} claims; --coq is for one")
-        files.check_writable(
-            args.coq, "a file for Coq", form="Coq", same=lambda path: path.suffix == ".v"
-        )
     shape: Shape = {}
     for name, values in args.shape:
         shape[name] = (*shape.get(name, ()), *values)
     seconds = limit(args, "prove")
-    settings = Settings(seconds=args.seconds, slack=args.slack, seed=args.seed)
+    settings = Settings(seconds=args.seconds, seed=args.seed)
     codes: list[Exit] = []
     found: list[dict[str, Any]] = []
     interrupted = False
@@ -173,8 +144,6 @@ def run(args: argparse.Namespace) -> int:
                 continue
             codes.append(Exit.EXPECTED if result.proved else Exit.UNDECIDED)
             found.append(result.to_json())
-            if args.coq is not None:
-                say(_write_coq(entry, result, args.coq), written.stream)
             interrupted = result.interrupted
             if interrupted:
                 break
@@ -182,23 +151,6 @@ def run(args: argparse.Namespace) -> int:
     if interrupted:
         raise KeyboardInterrupt
     return exits.worst(codes)
-
-
-def _write_coq(entry: Entry, result: Result, path: Path) -> str:
-    """Write the best proof that has a form for Coq; what was written, or why nothing was."""
-    from rankcheck.prove.coq import NotWritten, coq  # torch
-
-    why = ""
-    for one in result.proved:
-        assert one.proof is not None
-        try:
-            text = coq(entry, one.proof)
-        except NotWritten as error:
-            why = why or str(error)
-            continue
-        files.write_text(path, text)
-        return f"  for Coq: {path} (the proof for {one.text})"
-    return f"  {path} is not written: {why or 'nothing is proved'}"
 
 
 @dataclass(frozen=True)
@@ -228,8 +180,6 @@ class _Ask:
                 shown.say(f"{entry.id}: not proved; the search for its shapes {how}")
                 return None
             result = through(plan, self._attempt, settings, shown.progress)
-            if not result.interrupted:
-                result = replace(result, chance=self._chance(settings))
         problem = ""
         try:
             left = file.leave(entry, result)
@@ -241,7 +191,7 @@ class _Ask:
             raise InputError(problem)
         if keep:
             path = file.keep(entry, result)
-            none = "nothing to keep: no part of a shape is kept, and no box"
+            none = "nothing to keep: no part of a shape is kept"
             shown.say(f"  {none}" if path is None else f"  kept in {shown_path(path)}")
         return result
 
@@ -256,14 +206,6 @@ class _Ask:
             )
         return outcome
 
-    def _chance(self, settings: Settings) -> str:
-        """What random points say; nothing if that takes too long."""
-        try:
-            said: str = self.alone.ask((self.index, "chance", settings))
-        except Stopped:
-            return ""
-        return said
-
     def _how(self, stopped: Stopped) -> str:
         return stopped.how([self.entry.file])
 
@@ -271,24 +213,21 @@ class _Ask:
 def _warm() -> None:
     import rankcheck.prove.prover  # noqa: F401 -- torch
 
-    check_canaries()
-
 
 def _prepare(
     entries: Sequence[Entry], most: int, shape: Shape
-) -> Callable[[tuple[int, _What, Settings], Tell], Plan | Outcome | str]:
-    """Import the files; returns what answers three questions about the claim of a number.
+) -> Callable[[tuple[int, Target | None, Settings], Tell], Plan | Outcome]:
+    """Import the files; returns what answers questions about the claim of a number.
 
-    Without a shape: its plan; with one, what becomes of the claim there; and what random points say
-    of it.
+    Without a shape: its plan; with one, what becomes of the claim there.
     """
     claims = load_each(entries)
     from rankcheck.prove.prover import Prover, check_claim
 
     provers: dict[int, Prover] = {}
 
-    def answer(question: tuple[int, _What, Settings], tell: Tell) -> Plan | Outcome | str:
-        index, what, settings = question
+    def answer(question: tuple[int, Target | None, Settings], tell: Tell) -> Plan | Outcome:
+        index, target, settings = question
         if index not in provers:
             claim = claims[index]
             if isinstance(claim, BrokenClaim):
@@ -296,8 +235,6 @@ def _prepare(
             check_claim(claim)
             provers[index] = Prover(claim, most, shape)
         prover = provers[index]
-        if what is None:
-            return prover.plan
-        return prover.chance(settings.seed) if what == "chance" else prover.attempt(what, settings)
+        return prover.plan if target is None else prover.attempt(target, settings)
 
     return answer

@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankcheck import files
-from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
@@ -218,8 +217,6 @@ class _Answer:
 
 def _warm() -> None:
     import rankcheck.sharpen.run  # noqa: F401 -- torch
-
-    check_canaries()
 
 
 def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Answer]:

@@ -5,8 +5,7 @@ folder or FILE::NAME with claims of your own. Without one, all of rankcheck's cl
 
 Exit code 0: every claim is as expected. 1: a counterexample is proved where none was expected, or a
 claim failed (a control was not caught, nothing was asserted, its body mixes the instances of a
-batch, the check raised, an experiment did not come out as claimed, or the claim is malformed).
-2: wrong input. 3: a claim is undecided.
+batch, the check raised, or the claim is malformed). 2: wrong input. 3: a claim is undecided.
 
 In GitHub Actions, what is not as expected is annotated at its claim, and in the summary of the job.
 """
@@ -18,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import (
@@ -119,7 +117,6 @@ class Run:
                     workers=self.workers,
                     progress=shown,
                     limit=self.limit,
-                    check=check_canaries,
                 )
         except KeyboardInterrupt:
             _conclude(shown, self.settings)

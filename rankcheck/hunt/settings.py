@@ -89,12 +89,6 @@ def check_claim(claim: Claim) -> None:
         )
     if claim.instances is None:
         raise HuntError(f"{claim.id} is {claim.kind}, without instances; a hunt searches instances")
-    if claim.instances.recording is not None:
-        raise HuntError(
-            f"{claim.id} is about a recorded experiment, and a hunt searches instances that can be "
-            "drawn; `rankcheck verify --profile deep --seed N` makes the experiment again, with "
-            "other seeds"
-        )
 
 
 def check_ends(

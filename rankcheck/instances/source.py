@@ -240,9 +240,6 @@ class Instances:
     build: Callable[[Source], Any]
     #: The function that was decorated; certificates attest its text.
     origin: Callable[..., Any] = field(compare=False)
-    #: The experiment whose runs these are (a `rankcheck.claims.recording.Recording`); None if
-    #: instances are drawn.
-    recording: Any = field(default=None, compare=False)
 
     def __call__(self, source: Source) -> tuple[Any, ...]:
         """The arguments of a claim's body, drawn from the source."""
@@ -280,7 +277,6 @@ def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, I
             f"@instances decorates {type(generator).__name__}; it decorates a function of a source"
         )
     signature = _signature(generator)
-    recording = generator.__dict__.get(_RECORDING)
 
     def factory(*args: P.args, **options: P.kwargs) -> Instances:
         try:
@@ -295,7 +291,6 @@ def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, I
             name=f"{generator.__name__}({shown})",
             build=lambda source: generator(source, *args, **options),
             origin=generator,
-            recording=None if recording is None else recording(*args, **options),
         )
 
     factory.__name__ = generator.__name__
@@ -310,26 +305,7 @@ def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, I
 
 #: The attribute that marks the factories.
 _FACTORY = "__rankcheck_factory__"
-#: The attribute of a generator that yields runs of an experiment: what makes the recording.
-_RECORDING = "__rankcheck_recording__"
 G = TypeVar("G", bound=Callable[..., Any])
-
-
-def recorded_by(recording: Callable[..., Any]) -> Callable[[G], G]:
-    """Say that a generator yields what an experiment has recorded: it draws choices alone.
-
-    It stands between `@instances` and the generator. Each of the few instances is then evaluated
-    once, in place of sweeps and draws, and the profile `deep` makes the experiment again.
-
-    Args:
-        recording: of the options of the generator, a `rankcheck.claims.recording.Recording`.
-    """
-
-    def mark(generator: G) -> G:
-        generator.__dict__[_RECORDING] = recording
-        return generator
-
-    return mark
 
 
 def is_factory(found: object) -> bool:

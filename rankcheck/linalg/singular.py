@@ -22,7 +22,7 @@ def singular_values(A: Array) -> Array:
     One row or column: a norm. Two: closed form after one Gram-Schmidt step, 3 to 7 times as fast
     as LAPACK on large batches. More: LAPACK. The eigenvalues of the Gram matrix would be twice as
     fast but lose half of the digits of the small values; Jacobi rotations of a whole batch at once
-    were no faster from 4 × 4 on. ``benchmarks/networks.py`` measures.
+    were no faster from 4 × 4 on.
     """
     if is_ball(A):
         return balls.singular_values(A)

@@ -12,7 +12,7 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from rankcheck.errors import InputError, InstallationError
+from rankcheck.errors import InputError
 from rankcheck.parallel.executors import (
     NO_LIMITS,
     End,
@@ -193,6 +193,6 @@ def _run(token: str, work: bytes, task: Any) -> Any:
             _prepared.clear()
             try:
                 _prepared[token] = guarded(pickle.loads(work))
-            except (InputError, InstallationError) as error:
+            except InputError as error:
                 return Raised(error)
         return _prepared[token](task, lambda value: None)

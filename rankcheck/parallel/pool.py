@@ -34,7 +34,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
-from rankcheck.errors import InputError, InstallationError
+from rankcheck.errors import InputError
 from rankcheck.parallel.events import Died, Done, Event, Lost, Overran, Prepare, Started, Told
 from rankcheck.parallel.worker import WHERE, work
 
@@ -218,7 +218,6 @@ class Pool(Generic[Task]):
         Raises:
             PoolError: if `prepare` raises an `InputError`, or no worker lives to be prepared.
             UnpreparedError: if `prepare` runs longer than the limit.
-            InstallationError: if `prepare` raises one.
         """
         try:
             while self._waiting or self._busy:
@@ -287,7 +286,7 @@ class Pool(Generic[Task]):
         kind, value = worker.receive()
         running = worker.running
         if kind == "refused":
-            raise value if isinstance(value, InstallationError) else PoolError(str(value))
+            raise PoolError(str(value))
         if kind == "died":
             return self._died(worker)
         if kind == "warm":

@@ -14,7 +14,7 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from rankcheck.errors import InputError, InstallationError, short_of_memory
+from rankcheck.errors import InputError, short_of_memory
 from rankcheck.parallel.arithmetic import fix_arithmetic
 
 __all__ = ["WHERE", "work"]
@@ -43,7 +43,7 @@ def work(connection: Connection, dumped: Connection, pickled: bytes) -> None:
             warm()
         tell("warm")
         run = prepare()
-    except (InputError, InstallationError) as error:
+    except InputError as error:
         tell("refused", error)
         return
     except Exception as error:

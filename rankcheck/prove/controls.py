@@ -5,15 +5,13 @@ A mutant that is proved where an instance refutes it shows that proofs cannot be
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from flint import fmpq
 
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.excess import Excess
 from rankcheck.claims.variants import mutant
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InstallationError
@@ -22,7 +20,6 @@ from rankcheck.instances.drivers import ScopeSource
 from rankcheck.instances.scope import ScopeShape
 from rankcheck.instances.source import Source, seed_of
 from rankcheck.prove.checking.points import NotKnown, Values
-from rankcheck.prove.checking.polynomials import rational
 from rankcheck.prove.checking.signs import Variables
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.settings import Unproved
@@ -47,14 +44,12 @@ class ProvedFalseError(InstallationError):
 
 
 def controls(
-    claim: Claim, shape: ScopeShape, proof: Proof, prove_one: Callable[[Claim], Proof | Unproved]
+    claim: Claim, shape: ScopeShape, prove_one: Callable[[Claim], Proof | Unproved]
 ) -> Mapping[str, Left]:
     """What becomes of the mutants of a claim at a shape.
 
     Args:
-        proof: that of the claim. A mutant that is not proved is false there if it is where this
-            proof is about the claim, by more than its slack.
-        prove_one: tries to prove a mutant there, up to the slack of the proof.
+        prove_one: tries to prove a mutant there.
 
     Raises:
         ProvedFalseError: if a mutant is proved that an instance refutes of which the proof is one.
@@ -63,7 +58,7 @@ def controls(
     for name in claim.mutants:
         variant = mutant(claim, name)
         found = prove_one(variant)
-        instance = refutation(variant, shape, found if isinstance(found, Proof) else proof)
+        instance = refutation(variant, shape, found if isinstance(found, Proof) else None)
         if not isinstance(found, Proof):
             left[name] = "open" if instance is None else "false"
         elif instance is None:
@@ -82,46 +77,26 @@ def controls(
 def denies(proof: Proof, instance: Instance) -> bool:
     """Whether an instance that refutes a claim refutes what a proof says of it.
 
-    It does not outside of the ranges that are hypotheses, where an exception may be zero, nor where
-    the claim holds up to the slack.
+    It does not where an exception may be zero.
     """
-    if not _about(proof, instance):
-        return False
     variables = Variables(proof)
-    values = Values(variables, tuple(fmpq(*x.as_integer_ratio()) for x in _entries(instance)))
+    entries = (x for tensor in instance.record.tensors for x in tensor.reshape(-1).tolist())
+    values = Values(variables, tuple(fmpq(*x.as_integer_ratio()) for x in entries))
     try:
         return all(values.sign(variables.ring.poly(text)) for text in proof.exceptions)
     except NotKnown:
         return False
 
 
-def _about(proof: Proof, instance: Instance) -> bool:
-    """Whether an instance is in the ranges of a proof, and violates the claim beyond its slack."""
-    for entry, x in zip(proof.entries, _entries(instance), strict=True):  # floats are rationals
-        if entry.bounded and not rational(entry.low) <= x <= rational(entry.high):
-            return False
-    slack, judgement = rational(proof.slack), instance.in_balls
-    if not slack or judgement.kind != "leq":
-        return True
-    assert judgement.lhs is not None
-    assert judgement.rhs is not None
-    return Excess.of("leq", judgement.lhs, judgement.rhs * (1 + slack)).fails
-
-
-def _entries(instance: Instance) -> list[float]:
-    return [x for tensor in instance.record.tensors for x in tensor.reshape(-1).tolist()]
-
-
 def refutation(claim: Claim, shape: ScopeShape, proof: Proof | None = None) -> Instance | None:
     """An instance at a shape that is proved to violate a claim, if a few small batches have one.
 
     Args:
-        proof: of a claim of the same instances. The instance is then one that this proof would be
-            about, and one that would deny it, if there is one.
+        proof: of the claim. The instance is then one that would deny it, if there is one.
     """
     assert claim.instances is not None
     excepted: Instance | None = None
-    for make in _sources(claim, shape, proof):
+    for make in _sources(claim, shape):
         evaluation = evaluate_instances(claim, claim.instances, make)
         for part in evaluation.parts:
             if part.record.integers != shape.integers or not part.violating:
@@ -129,7 +104,7 @@ def refutation(claim: Claim, shape: ScopeShape, proof: Proof | None = None) -> I
             for index in worst_of(part.relations, part):
                 record = part.instance(index)
                 instance = Instance(claim, claim.instances, record, PRECISIONS)
-                if not instance.proved or (proof is not None and not _about(proof, instance)):
+                if not instance.proved:
                     continue
                 if proof is None or not proof.exceptions or denies(proof, instance):
                     return instance
@@ -137,9 +112,7 @@ def refutation(claim: Claim, shape: ScopeShape, proof: Proof | None = None) -> I
     return excepted
 
 
-def _sources(
-    claim: Claim, shape: ScopeShape, proof: Proof | None
-) -> Iterator[Callable[[], Source]]:
+def _sources(claim: Claim, shape: ScopeShape) -> Iterator[Callable[[], Source]]:
     """Batches at a shape: the scope or its beginning, then what sweeps and hunts draw."""
     together = None if claim.no_batch is not None else BATCH
     size, batches = (BATCH, BATCHES) if together else (1, SINGLE)
@@ -150,22 +123,4 @@ def _sources(
     for number in range(batches):
         for kind in KINDS if shape.entries else ():
             seed = seed_of(claim.id, "controls", kind.__name__, number)
-            made = kind if proof is None else _inside(kind, proof)
-            yield partial(made, shape.integers, seed, together)
-
-
-def _inside(kind: type[ShapedSource], proof: Proof) -> type[ShapedSource]:
-    """A kind of source that draws from the ranges which are hypotheses of a proof."""
-
-    class Inside(kind):  # type: ignore[misc, valid-type]  # a class that is chosen as it runs
-        drawn = 0
-
-        def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any:
-            begin, count = self.drawn, math.prod(shape)
-            self.drawn += count
-            if count and proof.entries[begin].bounded:
-                low = max(low, float(rational(proof.entries[begin].low)))
-                high = min(high, float(rational(proof.entries[begin].high)))
-            return super()._tensor(shape, low, high)
-
-    return Inside
+            yield partial(kind, shape.integers, seed, together)

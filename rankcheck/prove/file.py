@@ -20,7 +20,7 @@ from rankcheck.errors import InputError
 from rankcheck.files import LEFT
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.result import Outcome, Result, weight
-from rankcheck.prove.sentences import boxes_of, controls, open_mutants, sentence, shape_alone
+from rankcheck.prove.sentences import controls, open_mutants, sentence, shape_alone
 from rankcheck.prove.target import Target
 from rankcheck.stored import StoredError, build, shown
 from rankcheck.versions import versions
@@ -49,7 +49,6 @@ class Kept:
         entries: how many entries an instance has there.
         whole: of a range, whether it has all instances.
         checked: the seconds that the second checker took.
-        boxes: how many boxes its certificates have.
     """
 
     proof: Proof
@@ -57,12 +56,11 @@ class Kept:
     entries: int
     whole: bool = False
     checked: float = 0.0
-    boxes: int = 0
 
     @property
     def sentence(self) -> str:
         """What is proved there, and how much the mutants say of that."""
-        said = sentence(self.proof, shape_alone(self.text), whole=self.whole, boxes=self.boxes)
+        said = sentence(self.proof, shape_alone(self.text), whole=self.whole)
         return f"{said}. {controls(self.proof)}"
 
 
@@ -198,14 +196,13 @@ def leave(claim: Named, result: Result, folder: Path = LEFT) -> Path | None:
 def keep(claim: Named, result: Result) -> Path | None:
     """Keep the proofs of a run beside the claim, where `verify` reads them; None without one.
 
-    None is of a part of some sizes or on a box. Those of the same text stay among the candidates.
+    None is of a part of some sizes. Those of the same text stay among the candidates.
 
     Raises:
         OSError: if the file cannot be written.
     """
     path = FORM.path(claim)
-    exact = (one for one in result.proved if one.proof and one.proof.slack == "0")
-    whole = tuple(one for one in exact if not one.target.twin)
+    whole = tuple(one for one in result.proved if not one.target.twin)
     if not whole:
         return None
     new = _proofs(claim, replace(result, outcomes=whole), MOST, BYTES, path.parent)
@@ -248,7 +245,6 @@ def _proofs(claim: Named, result: Result, most: int, size: int, folder: Path) ->
             entries=one.target.entries,
             whole=one.whole,
             checked=round(one.checked, 4),
-            boxes=boxes_of(one.proof),
         )
         for one in found
         if one.proof is not None

@@ -41,7 +41,6 @@ from typing import Literal, TypeAlias
 from rankcheck.notebook import Readable
 
 __all__ = [
-    "Boxes",
     "Branch",
     "Certificate",
     "Definition",
@@ -70,7 +69,7 @@ __all__ = [
 
 Polynomial: TypeAlias = str
 Signs: TypeAlias = str
-Method = Literal["algebra", "range", "squares", "boxes"]
+Method = Literal["algebra", "range", "squares"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,26 +219,7 @@ class Unlogged:
     parts: tuple[Goal, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Boxes:
-    """The polynomial is not negative in every box of a subdivision, where a box meets the path.
-
-    Attributes:
-        subdivision: a box is ``.`` if the polynomial is not negative there, ``x`` if a fact fails
-            in all of it, ``s`` if it is a box around it with variables scaled by ``t^w`` (t < 1,
-            w >= 0), where for all t the polynomial and the facts change by positive factors only;
-            or the number of the variable along which it is halved, followed by its two halves;
-            separated by blanks. The whole box is the range of the entries, cut off where facts
-            ``a·x + b`` about one variable end it.
-        boxes: how many there are.
-    """
-
-    by: Literal["boxes"] = "boxes"
-    subdivision: str
-    boxes: int
-
-
-Certificate: TypeAlias = Factors | Squares | Unrooted | Unlogged | Boxes
+Certificate: TypeAlias = Factors | Squares | Unrooted | Unlogged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +233,6 @@ class Goal:
         relation, part, entry: which relation of the claim; of a disjunction, which part of it
             holds here; which entry of the sides, counted flat.
         lhs, rhs: the sides. None in the parts of another certificate.
-        slack: what is proved is ``lhs <= (1 + slack) · rhs``.
         signs: the signs that the polynomial has to have: ``0+``, ``+`` or ``0``.
     """
 
@@ -265,7 +244,6 @@ class Goal:
     entry: int = 0
     lhs: Ratio | None = None
     rhs: Ratio | None = None
-    slack: str = "0"
 
 
 # Trees.
@@ -366,7 +344,6 @@ class Proof(Readable):
         entries: the variables, in the order in which they are drawn.
         method: the strongest one that a leaf of it needed.
         paths: the number of leaves.
-        slack: a bound is proved up to a factor ``1 + slack``; "0" without.
         exceptions: the polynomials that are zero where nothing is proved; empty for a whole proof.
         controls: by the name of a mutant, what became of it at this shape: `open` (it cannot be
             proved), `false` (nor that, and an instance at this shape refutes it) or `proved`.
@@ -380,7 +357,6 @@ class Proof(Readable):
     definitions: tuple[Definition, ...] = ()
     lemmas: tuple[Goal, ...] = ()
     faces: tuple[Face, ...] = ()
-    slack: str = "0"
     exceptions: tuple[Polynomial, ...] = ()
     seconds: float = 0.0
     controls: Mapping[str, str] = field(default_factory=dict)

@@ -15,13 +15,12 @@ from rankcheck.instances.scope import ScopeShape, Shapes
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.controls import ProvedFalseError, controls
 from rankcheck.prove.exact.algebra import prove_shape
-from rankcheck.prove.identities import identity
 from rankcheck.prove.proof import Proof
 from rankcheck.prove.range import Ranged, draws_entries, prove_range
 from rankcheck.prove.result import Outcome, Plan
-from rankcheck.prove.sentences import counted, shape_text
+from rankcheck.prove.sentences import counted
 from rankcheck.prove.settings import Settings, Unproved
-from rankcheck.prove.shapes import is_part, known_sizes, selected, targets
+from rankcheck.prove.shapes import is_part, selected, targets
 from rankcheck.prove.target import Target
 from rankcheck.prove.through import FaultError
 
@@ -47,11 +46,6 @@ def check_claim(claim: object) -> None:
         raise InputError(
             f"{claim.id} is {claim.kind}, without instances; a proof is one of all instances of a "
             "shape"
-        )
-    if claim.instances.recording is not None:
-        raise InputError(
-            f"{claim.id} is about a recorded experiment; its runs are recorded, and a proof is one "
-            "of all instances of a shape"
         )
     if claim.kind in FALSE:
         raise InputError(
@@ -114,26 +108,10 @@ class Prover:
             outcome = Outcome(target=target, reason="memory was short" if short else what)
         return replace(outcome, seconds=time.monotonic() - since)
 
-    def chance(self, seed: int) -> str:
-        """What random points say of identities of the claim, on the pattern of one sample.
-
-        That is no proof. Empty where they say nothing: of a bound, or of a body that is not made of
-        rational functions.
-        """
-        if self.plan.ranged:
-            return ""
-        try:
-            found = identity(self._claim, seed=seed)
-        except Exception:  # whatever a body raises on numbers of another kind
-            return ""
-        sizes = known_sizes(self._claim, found.sample.integers)
-        place = shape_text(sizes, found.sample.integers)
-        return f"For {place}, {counted(found.entries, 'entry', 'entries')}: {found.sentence}"
-
     def _at_shape(self, target: Target, settings: Settings) -> Outcome:
         claim, shape = self._claim, self._shapes[target.integers]
         until = time.monotonic() + settings.seconds
-        found = self._proved(shape, settings)
+        found = prove_shape(claim, shape, settings)
         if not isinstance(found, Proof):
             return _unproved(target, found)
         proof = replace(found, sizes=dict(target.sizes))
@@ -143,28 +121,15 @@ class Prover:
         def prove_one(variant: Claim) -> Proof | Unproved:
             rest = max(until - time.monotonic(), LEAST)
             enough = max(TIMES * found.seconds, LEAST)
-            slack = None if found.slack == "0" else settings.slack
-            alike = replace(settings, seconds=min(rest, enough), slack=slack)
-            return prove_shape(variant, shape, alike)
+            return prove_shape(variant, shape, replace(settings, seconds=min(rest, enough)))
 
         try:
-            left = controls(claim, shape, proof, prove_one)
+            left = controls(claim, shape, prove_one)
         except ProvedFalseError as error:
             place = Outcome(target=target).text
             raise ProvedFalseError(f"{claim.id}, {place}: {error}") from error
         proof = replace(proof, controls=dict(left))
         return Outcome(target=target, proof=proof, paths=proof.paths, checked=checked)
-
-    def _proved(self, shape: ScopeShape, settings: Settings) -> Proof | Unproved:
-        """A proof, without slack if there is one."""
-        if settings.slack is None:
-            return prove_shape(self._claim, shape, settings)
-        half = replace(settings, seconds=settings.seconds / 2, slack=None)
-        found = prove_shape(self._claim, shape, half)
-        if isinstance(found, Proof):
-            return found
-        rest = max(settings.seconds - found.seconds, half.seconds)
-        return prove_shape(self._claim, shape, replace(settings, seconds=rest))
 
     def _ranged(self, target: Target, settings: Settings) -> Outcome:
         claim = self._claim

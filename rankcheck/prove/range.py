@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +30,6 @@ __all__ = ["INSTANCES", "Ended", "Ranged", "draws_entries", "prove_range", "rang
 
 #: So many instances are decided, those with the smallest integers.
 INSTANCES = 3_000
-#: After so many instances somebody is told.
-TOLD = 100
 
 
 class _HasEntries(Exception):
@@ -133,7 +131,6 @@ def prove_range(
     settings: Settings,
     *,
     most: int = INSTANCES,
-    progress: Callable[[int], object] | None = None,
 ) -> Ranged | Ended:
     """Decide every instance of a claim over integers, or the first `most` of them.
 
@@ -148,7 +145,7 @@ def prove_range(
     seen = 0
 
     def unproved(reason: str, control: str = "open") -> Ended:
-        return Ended(reason, held, time.monotonic() - since, control=control)
+        return Ended(reason, held, control=control)
 
     try:
         for record in ranged(claim.instances):
@@ -162,8 +159,6 @@ def prove_range(
                 where = f"{finding}, on the instance {_text(record)}"
                 return unproved(where, "false" if false else "open")
             held += finding == "holds"
-            if progress is not None and seen % TOLD == 0:
-                progress(seen)
     except Unranged:
         return unproved("its generator draws entries at some integers, and none at others")
     if not held:

@@ -76,7 +76,6 @@ class Outcome(Readable):
             "text": self.text,
             "method": None if proof is None else proof.method,
             "paths": self.paths if proof is None else proof.paths,
-            "slack": None if proof is None else proof.slack,
             "exceptions": [] if proof is None else list(proof.exceptions),
             "controls": {} if proof is None else dict(proof.controls),
             "whole": self.whole,
@@ -87,13 +86,12 @@ class Outcome(Readable):
         }
 
 
-def weight(outcome: Outcome) -> tuple[bool, bool, bool, int, int]:
+def weight(outcome: Outcome) -> tuple[bool, bool, int, int]:
     """By what proofs are ordered: how much they say."""
     proof = outcome.proof
     assert proof is not None
     return (
         open_mutants(proof) > 0,
-        proof.slack == "0",
         not proof.exceptions,
         outcome.target.entries,
         proof.paths,
@@ -144,7 +142,6 @@ class Result(InNotebooks):
         outcomes: what became of the shapes that were tried, in their order.
         interrupted: whether Ctrl-C ended the run.
         left: the file where the proofs were left.
-        chance: what random points say of its identities, on one pattern; no proof.
     """
 
     plan: Plan
@@ -154,7 +151,6 @@ class Result(InNotebooks):
     seconds: float = 0.0
     interrupted: bool = False
     left: str | None = None
-    chance: str = ""
 
     @cached_property
     def proved(self) -> tuple[Outcome, ...]:
@@ -203,7 +199,6 @@ class Result(InNotebooks):
             "interrupted": self.interrupted,
             "outcomes": [one.to_json() for one in self.outcomes],
             "left": self.left,
-            "chance": self.chance,
             "message": self.message,
         }
 
@@ -234,8 +229,6 @@ class Result(InNotebooks):
             lines.append("  There are other shapes of so many entries; --shape chooses some.")
         if proved and not plan.ranged:
             lines.append(f"  {NOTHING_ELSE}.")
-        if self.chance:
-            lines.append(f"  By chance: {self.chance[:1].lower()}{self.chance[1:]}.")
         budget = f" of {self.budget:g}" if self.budget else ""
         lines.append(f"  {self.seconds:.1f}{budget} s, seed {self.seed}")
         if self.left is not None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.parallel import single_thread
 from rankcheck.prove import file
 from rankcheck.prove.prover import Prover, check_claim
 from rankcheck.prove.result import Progress, Result
-from rankcheck.prove.settings import Settings, slack_of
+from rankcheck.prove.settings import Settings
 from rankcheck.prove.through import through
 
 __all__ = ["prove"]
@@ -27,7 +26,6 @@ def prove(
     shape: Mapping[str, Sequence[int]] | None = None,
     entries: int = 8,
     seconds: float = 20.0,
-    slack: Any = None,
     seed: int = 0,
     progress: Callable[[Progress], object] = lambda state: None,
 ) -> Result:
@@ -41,7 +39,6 @@ def prove(
         shape: by the name of a size, as `depth`, the values that it may have; all shapes otherwise.
         entries: shapes have at most so many entries.
         seconds: for all shapes.
-        slack: prove bounds up to a factor ``1 + slack``, on boxes.
         progress: called as the run goes on.
 
     Raises:
@@ -50,12 +47,10 @@ def prove(
         InstallationError: if the second checker refuses a proof, or a false mutant is proved.
     """
     check_claim(claim)
-    settings = Settings(seconds=seconds, slack=slack_of(slack), seed=seed)
+    settings = Settings(seconds=seconds, seed=seed)
     with single_thread():
         prover = Prover(claim, entries, shape)
         result = through(prover.plan, prover.attempt, settings, progress)
-        if not result.interrupted:
-            result = replace(result, chance=prover.chance(seed))
         try:
             left = file.leave(claim, result)
         except OSError:  # nothing is lost that was asked for

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 from rankcheck.claims.proved import METHODS
-from rankcheck.prove.proof import Leaf, Proof
+from rankcheck.prove.proof import Proof
 
 __all__ = [
     "NOTHING_ELSE",
-    "boxes_of",
     "controls",
     "counted",
     "equation",
@@ -42,8 +40,8 @@ def grouped(number: int) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """So many of something.
 
-    >>> counted(1, "path"), counted(1632, "box", "boxes")
-    ('1 path', '1 632 boxes')
+    >>> counted(1, "path"), counted(1632, "entry", "entries")
+    ('1 path', '1 632 entries')
     """
     return f"{grouped(number)} {one if number == 1 else many or f'{one}s'}"
 
@@ -120,13 +118,12 @@ def _monomial(text: str) -> str:
     return f"{number} {factors}".strip() if number and factors else number + factors
 
 
-def sentence(proof: Proof, place: str, *, whole: bool = False, boxes: int | None = None) -> str:
+def sentence(proof: Proof, place: str, *, whole: bool = False) -> str:
     """What is proved, at a shape or over a range.
 
     Args:
         place: the shape in words.
         whole: of a range, whether it has all instances.
-        boxes: how many boxes the certificates have, if that is known.
     """
     if proof.method == "range":
         if whole:
@@ -136,59 +133,14 @@ def sentence(proof: Proof, place: str, *, whole: bool = False, boxes: int | None
             "larger ones nothing is said"
         )
     ranges = " in their ranges" if any(entry.bounded for entry in proof.entries) else ""
-    if proof.slack != "0":
-        factor = 1 + Fraction(proof.slack)
-        said = f"lhs ≤ {_decimal(factor)} · rhs{_domain(proof)}"
-    elif proof.method == "boxes":
-        said = f"true{_domain(proof)}"
-    else:
-        said = f"true whatever numbers the generator draws{ranges}"
-    boxes = boxes_of(proof) if boxes is None else boxes
-    on = f"{counted(boxes, 'box', 'boxes')}, " if boxes else ""
     every = "on its path" if proof.paths == 1 else f"on all {counted(proof.paths, 'path')}"
-    text = f"For {place}: {said}, {on}{every} through the body, boundaries included"
-    text += f" ({METHODS[proof.method]})"
+    text = (
+        f"For {place}: true whatever numbers the generator draws{ranges}, {every} through the "
+        f"body, boundaries included ({METHODS[proof.method]})"
+    )
     if proof.exceptions:
         text += f", except possibly where {' or '.join(map(equation, proof.exceptions))}"
     return text
-
-
-def _domain(proof: Proof) -> str:
-    """The ranges of the entries, as a product."""
-    bounded = [(one.low, one.high) for one in proof.entries if one.bounded]
-    if not bounded:
-        return " for all entries"
-    powers: dict[tuple[str, str], int] = {}
-    for ends in bounded:
-        powers[ends] = powers.get(ends, 0) + 1
-    product = " × ".join(
-        f"[{low.replace('-', '−')}, {high.replace('-', '−')}]"
-        + (str(power).translate(_SUPERSCRIPTS) if power > 1 else "")
-        for (low, high), power in powers.items()
-    )
-    return f" on {product}"
-
-
-def boxes_of(proof: Proof) -> int:
-    """How many boxes its certificates have."""
-    leaves = (node for face in proof.faces for node in face.nodes if isinstance(node, Leaf))
-    goals = [*proof.lemmas, *(goal for leaf in leaves for goal in leaf.goals)]
-    total = 0
-    while goals:
-        certificate = goals.pop().certificate
-        goals += getattr(certificate, "parts", ())
-        total += getattr(certificate, "boxes", 0)
-    return total
-
-
-def _decimal(value: Fraction) -> str:
-    """A rational as a decimal number if that is short and exact.
-
-    >>> _decimal(Fraction(1001, 1000)), _decimal(Fraction(4, 3))
-    ('1.001', '4/3')
-    """
-    text = f"{float(value):.12g}"
-    return text if Fraction(text) == value else str(value)
 
 
 def open_mutants(proof: Proof) -> int:

@@ -19,7 +19,7 @@ def verify_claim(
     claim: Claim,
     settings: Settings = Settings(),  # noqa: B008 -- it does not change
     *,
-    progress: Callable[[int | float], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Row:
     """`rankcheck.verification.verify_claim`, with a short hunt of the controls that survive.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rankcheck.claims.registry import Malformed
-from rankcheck.errors import ClaimFalse, InstallationError
+from rankcheck.errors import ClaimFalse
 from rankcheck.files import shown_path
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.pytest_plugin.options import Options
@@ -79,13 +79,8 @@ class ClaimItem(pytest.Function):
             ClaimFalse: if the row is not as expected, or a relation is asserted too seldom.
             Exception: what the check of the claim raised.
         """
-        from rankcheck.canaries import check_canaries
         from rankcheck.verification.check import verify_claim
 
-        try:
-            check_canaries()
-        except InstallationError as error:
-            pytest.exit(f"rankcheck: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
         options = self.config.stash[OPTIONS]
         with single_thread():
             try:

@@ -46,8 +46,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--rankcheck-profile",
         metavar="|".join(PROFILES),
-        help="how much is drawn and swept, deep makes experiments again as well "
-        "(default: RANKCHECK_PROFILE, or quick)",
+        help="how much is drawn and swept (default: RANKCHECK_PROFILE, or quick)",
     )
     group.addoption(
         "--rankcheck-seed", metavar="N", type=int, default=0, help="seed of the claims (default 0)"

@@ -91,10 +91,6 @@ def judged_on(claim: Claim, given: Given, *, tight: bool = False) -> Instance:
             f"{claim.id} is declared as false; `rankcheck certify` keeps a counterexample, and a "
             "bound that may be true has a record"
         )
-    if claim.instances.recording is not None:
-        raise InputError(
-            f"{claim.id} is about a recorded experiment; its p-values are no ratios of a bound"
-        )
     if tight and claim.tight is None:
         raise InputError(f"{claim.id} has no tight family; --tight takes an instance of one")
     family = claim.tight if tight else claim.instances

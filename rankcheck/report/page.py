@@ -33,7 +33,6 @@ from rankcheck.files import project_folder
 from rankcheck.records.file import short
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds
-from rankcheck.report.experiments import ExperimentPart, experiment_part
 from rankcheck.report.instances import instance, number, shortened, value
 from rankcheck.report.networks import drawing
 from rankcheck.report.paths import public
@@ -44,8 +43,7 @@ __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 _ROOM = __name__.rpartition(".")[0]
 #: What docstrings write for the name of a function: its role, and the rooms it lies in.
 _ROLE = re.compile(r":\w+:`[~!]?(?:\w+\.)*(\w+)`")
-#: A page of so many claims, which is to stay within 2 MB, does without what instances reached, and
-#: without the figures and words of experiments.
+#: A page of so many claims, which is to stay within 2 MB, does without what instances reached.
 WHOLE = 100
 #: In a ledger of at most so many claims, the lists of its documents are open; their parts as well.
 SOME, FEW = 40, 5
@@ -80,7 +78,6 @@ class ClaimPart:
     witness: str = ""
     relations: Sequence[RelationPart] = field(default_factory=tuple)
     verified: bool = True
-    experiment: ExperimentPart | None = None
     whole: bool = True
     said: str = ""
 
@@ -97,8 +94,7 @@ class ClaimPart:
             RelationPart(relation_name(facts.label, place), facts)
             for place, facts in enumerate(row.relations)
         ]
-        experiment = experiment_part(row, whole=whole)
-        return cls(row, entry, _docstring(entry), relations, verified, experiment, whole)
+        return cls(row, entry, _docstring(entry), relations, verified, whole)
 
     @property
     def selector(self) -> str | None:

@@ -143,14 +143,10 @@ class VerifyDisplay(Display):
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._instances = 0
-        self._share = 0.0
 
-    def progress(self, value: int | float) -> None:
-        """So many more instances, or the share of an experiment that was made again."""
-        if isinstance(value, int):
-            self._instances += value
-        else:
-            self._share = value
+    def progress(self, instances: int) -> None:
+        """So many more instances."""
+        self._instances += instances
         self.now_and_then(self._line)
 
     def render(self) -> Text:
@@ -160,8 +156,7 @@ class VerifyDisplay(Display):
         return Text(self._line(), style="bold")
 
     def _line(self) -> str:
-        made = f", {self._share:.0%} of its experiment made again" if self._share else ""
-        return f"{count(self._instances)} instances, {self.seconds:.0f} s{made}"
+        return f"{count(self._instances)} instances, {self.seconds:.0f} s"
 
 
 class NotebookLine(io.TextIOBase):

@@ -38,7 +38,6 @@ class Progress(Display):
         self.claims = claims
         self.rows: list[Row] = []
         self._running: dict[str, tuple[Entry, float, int]] = {}
-        self._remade: dict[str, float] = {}
         self._begun = 0.0  # when the first claim began
 
     def __exit__(
@@ -62,17 +61,10 @@ class Progress(Display):
             case Told(entry, int(instances)):
                 entry, since, seen = self._running[entry.id]
                 self._running[entry.id] = (entry, since, seen + instances)
-            case Told(entry, share):
-                if entry.id not in self._remade and not self.live:
-                    self.say(
-                        f"{entry.id} holds on the recorded result; its experiment is made again"
-                    )
-                self._remade[entry.id] = share
             case Lost(text):
                 self.say(text)
             case Done(entry, rows):
                 self._running.pop(entry.id, None)
-                self._remade.pop(entry.id, None)
                 self.claims += len(rows) - 1
                 for row in rows:
                     self._finish(row)
@@ -102,9 +94,7 @@ class Progress(Display):
         ]
         for entry, since, seen in running:
             seconds = f"{time.monotonic() - since:.1f}"
-            share = self._remade.get(entry.id)
-            doing = "running" if share is None else f"made {share:.0%}"
-            cells = (entry.id, entry.kind, doing, "", table.count(seen), "", "", "", seconds)
+            cells = (entry.id, entry.kind, "running", "", table.count(seen), "", "", "", seconds)
             lines.append((cells, None))
         shown = rows_table(lines, self.console.width, live=True)
         fallen = sum(not row.expected for row in self.rows)

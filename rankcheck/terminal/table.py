@@ -10,7 +10,7 @@ from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.records.file import short
 from rankcheck.terminal.plain import fitting
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.ledger import ExperimentFacts, RelationFacts, Row
+from rankcheck.verification.ledger import RelationFacts, Row
 
 __all__ = [
     "HEADINGS",
@@ -46,8 +46,6 @@ SELDOM = ("proved",)
 SPARED = ("kind", "sec", "tried", "proved", "small", "killed", "best")
 #: To how many characters an id may be cut before a column is left out.
 LEAST = 36
-#: Packages whose versions are named beside the runs of an experiment.
-_NAMED = ("torch", "numpy")
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -122,8 +120,7 @@ def sentence(row: Row) -> str:
         kind,
         row.scope.text if row.scope and row.scope.instances else "",
         drawn and f"{drawn} drawn",
-        f"{row.recorded.runs} runs on record" if row.recorded else swept and _swept(row, swept),
-        f"{row.remade.runs} made again" if row.remade else "",
+        swept and _swept(row, swept),
         ratio and f"{'best' if row.counterexample is None else 'lhs / rhs'} {ratio}",
         mutants and f"mutants {mutants}",
         proved and f"proved {proved}",
@@ -153,14 +150,10 @@ def facts(row: Row) -> list[str]:
     block = [f"verdict: {row.verdict}{'' if row.expected else ', not as expected'}"]
     block += [] if row.counterexample is None else [row.counterexample.sentence]
     block += [] if row.scope is None else [f"enumerated: {row.scope.text}"]
-    if row.recorded is not None:
-        block += _experiment("recorded", row.recorded)
-        block += [] if row.remade is None else _experiment("made again", row.remade)
-    else:
-        block += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
-        for number, each in enumerate(row.relations):
-            block += [_relation(number, each), *(f"  {said}" for said in each.idle + each.hollow)]
-            block += [] if each.beaten is None else [f"  {each.beaten}"]
+    block += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
+    for number, each in enumerate(row.relations):
+        block += [_relation(number, each), *(f"  {said}" for said in each.idle + each.hollow)]
+        block += [] if each.beaten is None else [f"  {each.beaten}"]
     block += [
         f"reached, {name}: {_spread(counts, row.swept.evaluated)}"
         for name, counts in row.reached.items()
@@ -172,17 +165,6 @@ def facts(row: Row) -> list[str]:
     block += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
     block += [f"strength of the guard: unknown, {row.weakness}"] if row.weakness else []
     return block
-
-
-def _experiment(what: str, facts: ExperimentFacts) -> list[str]:
-    """Where the runs of an experiment come from, and what the claim found there."""
-    known = [f"{name} {facts.versions[name]}" for name in _NAMED if name in facts.versions]
-    by = [facts.made, facts.device, *known]
-    lines = [f"{what}: {facts.command} ({facts.runs} runs, {', '.join(by)}, {facts.seconds:.0f} s)"]
-    lines += [f"  {outcome}" for outcome in facts.outcomes]
-    if facts.same is not None:
-        lines.append(f"  {facts.same} of {facts.runs} runs have the measurements of the record")
-    return lines
 
 
 def _searches(row: Row) -> list[tuple[str, Counts]]:

@@ -1,8 +1,8 @@
 """Claims are verified: searched for violations, their controls checked, their rows written.
 
 What lives here: one claim (`check`, with `search` and `controls`, and below them `batching`,
-`evaluation`, which the hunt uses too), claims about recorded `experiments`, many
-claims (`run`), and what they leave (`ledger`, `counts`).
+`evaluation`, which the hunt uses too), many claims (`run`), and what they leave (`ledger`,
+`counts`).
 May import: `counterexamples`, `parallel`, `catalogue`, `claims`, and what is below them. The names
 below are imported on first use: `profiles`, `ledger` and `run` do not import torch.
 """

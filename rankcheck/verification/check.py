@@ -21,7 +21,6 @@ from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.files import shown_path
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import check_hypotheses, check_mutants
-from rankcheck.verification.experiments import on_experiments
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import smallest_text
@@ -36,7 +35,7 @@ def verify_claim(
     claim: Claim,
     settings: Settings = Settings(),  # noqa: B008 -- it does not change
     *,
-    progress: Callable[[int | float], None] | None = None,
+    progress: Callable[[int], None] | None = None,
     found: Callable[[Row], None] | None = None,
 ) -> Row:
     """Verify a claim; returns its row of the ledger.
@@ -44,13 +43,11 @@ def verify_claim(
     First the body and the generators are checked to be functions of one instance; the row of a
     claim that mixes the instances of a batch has failed, with the message of the `BatchError`. A
     claim that is declared false replays its stored certificate. Any other claim is searched for a
-    violation, and its controls are checked. One about a recorded experiment is evaluated on the
-    record and, with a profile that makes experiments again, on the new result as well.
+    violation, and its controls are checked.
 
     Args:
         settings: profile, seed, and the folder for the certificate of a new counterexample.
-        progress: called with the number of instances whenever some more were evaluated, and with
-            the share (a float) of an experiment that has been made again.
+        progress: called with the number of instances whenever some more were evaluated.
         found: called with the row of a proved counterexample before it is made small.
 
     Raises:
@@ -67,12 +64,7 @@ def verify_claim(
                 if KINDS[claim.kind].false:
                     row = _replayed(claim)
                 else:
-                    row = on_experiments(
-                        claim,
-                        settings,
-                        lambda: _searched(claim, settings, progress, found),
-                        progress,
-                    )
+                    row = _searched(claim, settings, progress, found)
             if wraps:
                 row = replace(
                     row, arithmetic=(*row.arithmetic, f"integers wrap: {'; '.join(wraps)}")
@@ -126,8 +118,6 @@ def _searched(
     assert claim.instances is not None
     result = search(claim, settings, progress)
     facts = result.facts(claim)
-    if result.violation is not None and claim.instances.recording is not None:
-        return Row.of(claim, "failed", **facts)  # `on_experiments` says why
     if result.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
         shrink = 0.0 if result.smallest else settings.shrink

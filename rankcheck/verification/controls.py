@@ -69,7 +69,7 @@ def _hunted(
     """Hunt a control that no stage has caught: what broke it, or how near it came."""
     assert claim.instances is not None
     why = nearest
-    if settings.hunter is not None and claim.instances.recording is None:
+    if settings.hunter is not None:
         try:
             hunted = settings.hunter(control, settings.seed)
         except InputError as error:
@@ -86,7 +86,7 @@ def _hunted(
                     f"{hunted.margin:.3g}"
                 )
     typed = selector(claim)
-    if typed is not None and claim.instances.recording is None:
+    if typed is not None:
         why += (
             f"\n  `rankcheck hunt {typed} --control {shlex.quote(name)} --budget 60` searches on; "
             "a control that is true has to be changed"
@@ -139,13 +139,12 @@ def check_mutants(
     Given are the numbers, and by name the controls: of derived mutants only those that no instance
     of the tallies has killed.
 
-    A conjecture has no derived mutants: nobody knows whether it is sharp. Nor has a claim about a
-    recorded experiment: a p-value is not sharp against its level.
+    A conjecture has no derived mutants: nobody knows whether it is sharp.
     """
     assert claim.instances is not None
     controls: dict[str, Control] = {}
     total = len(claim.mutants)
-    if claim.kind != "conjecture" and claim.instances.recording is None:
+    if claim.kind != "conjecture":
         seen = seen_in(tallies)
         for number, (*_, one) in seen.items():
             if claim.loose_because(one.label) is not None:

@@ -14,7 +14,6 @@ from rankcheck.claims.facts import Facts
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.proved import Proved
-from rankcheck.claims.recording import Provenance
 from rankcheck.claims.signs import RelationKind
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError
@@ -27,7 +26,6 @@ from rankcheck.versions import versions
 
 __all__ = [
     "SCHEMA",
-    "ExperimentFacts",
     "Ledger",
     "LedgerError",
     "Mutants",
@@ -115,23 +113,6 @@ class RelationFacts:
             check_ratio(self.record)
 
 
-@dataclass(frozen=True)
-class ExperimentFacts(Provenance):
-    """A result of an experiment, and what a claim found there.
-
-    Attributes:
-        outcomes: each relation of the claim in words, with both sides.
-    """
-
-    outcomes: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, provenance: Provenance, outcomes: tuple[str, ...]) -> ExperimentFacts:
-        """From the provenance of the runs that a claim was evaluated on."""
-        values = {item.name: getattr(provenance, item.name) for item in fields(Provenance)}
-        return cls(**values, outcomes=outcomes)
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Row(InNotebooks, Facts):
     """What was found about one claim, beside what is declared of it.
@@ -154,8 +135,6 @@ class Row(InNotebooks, Facts):
         vacuous: the relations that were asserted on hardly any instance, by label or number.
         certificate: the file of the counterexample.
         counterexample: what that file proves.
-        recorded: of a claim about an experiment, the recorded result that it was evaluated on.
-        remade: the result of the same experiment made again, None if it was not.
         arithmetic: where numbers are not what they stand for, as sentences: integers that wrap,
             floats that differ where balls decide.
         messages: for a person, why the verdict is not the expected one.
@@ -178,8 +157,6 @@ class Row(InNotebooks, Facts):
     mutants: Mutants = field(default_factory=Mutants)
     certificate: str | None = None
     counterexample: Counterexample | None = None
-    recorded: ExperimentFacts | None = None
-    remade: ExperimentFacts | None = None
     seconds: float = 0.0
     file: str = ""
     arithmetic: tuple[str, ...] = ()

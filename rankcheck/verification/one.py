@@ -24,7 +24,7 @@ def verify_entry(
     entry: Entry,
     claim: Claim | BrokenClaim,
     settings: Settings,
-    progress: Callable[[int | float], None] | None = None,
+    progress: Callable[[int], None] | None = None,
     found: Callable[[Row], None] | None = None,
 ) -> Row:
     """The row of one claim; it has failed if its check raises or it is not well formed.

@@ -33,7 +33,6 @@ class Profile:
         scope_instances, scope_shapes: fewer entries are enumerated where there would be more
             instances, or discrete shapes, than these.
         scope_runs: the search for these shapes runs the generator this often.
-        remakes: whether experiments are made again, for claims about their recorded results.
     """
 
     name: str
@@ -46,7 +45,6 @@ class Profile:
     scope_instances: int = 20_000
     scope_shapes: int = 200
     scope_runs: int = 5_000
-    remakes: bool = False
 
 
 PROFILES: dict[str, Profile] = {
@@ -76,7 +74,6 @@ PROFILES: dict[str, Profile] = {
             scope_instances=4_000_000,
             scope_shapes=4_000,
             scope_runs=20_000,
-            remakes=True,
         ),
     )
 }
@@ -99,8 +96,8 @@ class Settings:
 
     Attributes:
         profile: how many instances are evaluated.
-        seed: of the sweeps and the draws, and of experiments that are made again.
-        folder: where certificates of new counterexamples are written, and such experiments.
+        seed: of the sweeps and the draws.
+        folder: where certificates of new counterexamples are written.
         shrink: seconds for making a counterexample small; 0 keeps it as it was found.
         hunter: hunts a control that survives, with a seed; `rankcheck.hunt.controls.hunt_control`,
             or None for no hunt. Worker processes import it by its name.

@@ -28,9 +28,8 @@ from rankcheck.verification.profiles import Settings
 
 __all__ = ["Event", "default_workers", "row_of", "verify_claims"]
 
-#: What happens in a run: a claim begins; so many more instances of it were evaluated (an int), or
-#: so much of its experiment has been made again (a float); its rows are complete; something
-#: happened that belongs to no claim.
+#: What happens in a run: a claim begins; so many more instances of it were evaluated; its rows are
+#: complete; something happened that belongs to no claim.
 Event: TypeAlias = Started[Entry] | Told[Entry] | Done[Entry] | Lost
 
 #: A claim reports its progress at most once in so many seconds: a pipe carries it.
@@ -53,7 +52,6 @@ def verify_claims(
     workers: int = 1,
     limit: float | None = None,
     progress: Callable[[Event], object] = lambda event: None,
-    check: Callable[[], object] | None = None,
 ) -> list[Row]:
     """Verify the claims; returns their rows in the order of the entries, of a claim
     that is parametrized one for each setting of its dials.
@@ -64,15 +62,10 @@ def verify_claims(
     Args:
         limit: seconds for each claim, and for the import of the files; a claim that takes longer is
             undecided. Without one, and with one worker, claims are verified in this process.
-        check: called before the first claim in each process that verifies claims, to raise where
-            it cannot be trusted, as `rankcheck.canaries.check_canaries` does. Worker processes
-            import it by its name.
 
     Raises:
         InputError: if a file of claims cannot be imported, or not within the limit, or all workers
             die while they import them; before any claim is verified there.
-        InstallationError: if `check` does, in this process or in a worker; before any claim is
-            verified there.
         ValueError: if `workers` or `limit` is not positive.
     """
     if workers < 1:
@@ -105,7 +98,7 @@ def verify_claims(
         partial(_prepare, entries, settings),
         [entry.file for entry in entries],
         limit,
-        partial(_warm, check),
+        _warm,
     )
     limits = Limits(math.inf if limit is None else limit)
     with closing(executor_for(min(workers, len(entries)) if apart else None, work)) as executor:
@@ -128,16 +121,13 @@ def row_of(end: Unfinished[int], entry: Entry, found: Row | None = None) -> Row:
     return replace(found, messages=(message,), seconds=end.seconds)
 
 
-def _warm(check: Callable[[], object] | None) -> None:
-    """What takes seconds and is no matter of the files: torch, and the check of the process."""
+def _warm() -> None:
+    """What takes seconds and is no matter of the files."""
     import numpy  # noqa: F401
     from hypothesis import find, settings, strategies
 
     # When Hypothesis first sees numpy it looks through all that is in memory: little before torch.
     find(strategies.none(), lambda _: True, settings=settings(database=None))
-
-    if check is not None:
-        check()
 
 
 def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], list[Row]]:
@@ -156,18 +146,15 @@ def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tel
     return run
 
 
-def _seldom(progress: Tell) -> Callable[[int | float], None]:
-    """Report the latest share, and the sum of the numbers of instances, once in a while."""
-    instances = 0
-    last: dict[type, float] = {}
+def _seldom(progress: Tell) -> Callable[[int], None]:
+    """Report the sum of the numbers of instances, once in a while."""
+    instances, last = 0, -math.inf
 
-    def report(value: int | float) -> None:
-        nonlocal instances
-        if isinstance(value, int):
-            value = instances = instances + value
-        if time.monotonic() - last.get(type(value), -math.inf) > SELDOM:
-            progress(value)
-            last[type(value)] = time.monotonic()
-            instances = 0 if isinstance(value, int) else instances
+    def report(value: int) -> None:
+        nonlocal instances, last
+        instances += value
+        if time.monotonic() - last > SELDOM:
+            progress(instances)
+            instances, last = 0, time.monotonic()
 
     return report

@@ -24,12 +24,10 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.instance import Instance, excess
 from rankcheck.counterexamples.judge import Judgement
-from rankcheck.errors import InputError
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.constants import without_local_constants
-from rankcheck.instances.drivers import BatchSource, DrawSource, ReplaySource, ScopeSource
+from rankcheck.instances.drivers import BatchSource, DrawSource, ReplaySource
 from rankcheck.instances.observed import find_named
-from rankcheck.instances.scope import shapes
 from rankcheck.instances.source import Instances, Source, seed_of
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import (
@@ -65,19 +63,8 @@ def batches(
 ) -> Iterator[Callable[[], Source]]:
     """What makes `count` seeded sources: of batches, or of instances if a body takes no batch.
 
-    They are those of the numbers `first`, `first + 1`, ...; each number has its seed. Of a
-    recorded experiment they are all its instances, once, whatever the numbers.
-
-    Raises:
-        InputError: if the generator of recorded runs raises.
+    They are those of the numbers `first`, `first + 1`, ...; each number has its seed.
     """
-    if family.recording is not None:
-        recorded = shapes(family, 0)
-        for error in recorded.failed:
-            raise InputError(f"the generator {family} raised {error}")
-        for shape in recorded.shapes:
-            yield partial(ScopeSource, shape, 0, None)
-        return
     for index in range(first, first + count):
         seed = seed_of(*key, index)
         yield partial(BatchSource, seed, None if claim.no_batch is not None else size)
@@ -171,7 +158,7 @@ def _planned(
     part, alone = share * claim.effort, claim.no_batch is not None
     size, few = (1, 1) if alone else (profile.size, FEW)
     most = max(2, round((profile.single if alone else profile.batches) * part))
-    scouts = 0 if family.recording is not None else round(profile.shapes * part)
+    scouts = round(profile.shapes * part)
     left = most * size
     if proof:
         for batch in batches(claim, family, most, size, key, first=turn * most):

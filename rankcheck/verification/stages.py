@@ -164,7 +164,7 @@ def search(
     assert claim.instances is not None
     family, profile, seed = claim.instances, settings.profile, settings.seed
     result = Search()
-    if not control and family.recording is None:
+    if not control:
         result.tight.idle = result.swept.idle = Idle.of(claim)
 
     def enumerated() -> Instance | None:
@@ -211,8 +211,6 @@ def search(
         if control
         else [enumerated, recorded, tight, swept, drawn]
     )
-    if family.recording is not None:
-        stages = [swept]  # there is nothing to enumerate or to draw: all instances are swept
     for stage in stages:
         violation = stage()
         if violation is not None and (violation.conclusive or not control):
@@ -254,11 +252,6 @@ def from_search(claim: Claim, settings: Settings) -> Instance:
     """
     if claim.instances is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
-    if claim.instances.recording is not None:
-        raise InputError(
-            f"{claim.id} is about a recorded experiment, and no instance proves it false; "
-            "`rankcheck verify` says how it came out"
-        )
     check_batching(claim, settings.seed)
     result = search(claim, settings)
     if result.violation is not None:

@@ -10,12 +10,6 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from rankcheck.commands import experiment as experiment_
-from rankcheck.experiments import known
-from rankcheck.experiments import run as run_
-from rankcheck.parallel import executor_for
-from tests.experiments import toy
-
 from .cases import cases, run
 
 TEXTS = st.sampled_from(
@@ -38,20 +32,18 @@ OPTIONS = {
     "audit": ["--data", "--outputs", "--json", "--html", "--balanced", "--max-rank", "--slope",
               "--tolerance", "--against", "--order", "--device", "--executor", "--nothing"],
     "replay": ["--claims", "--again"],
-    "experiment": ["--scale", "--seed", "--device", "--workers", "--nothing"],
 }  # fmt: skip
 SELECTORS = st.sampled_from(["mine.py::test_cited"] * 3 + ["mine.py::t.cited"]) | TEXTS.filter(
     lambda text: text not in ("mine.py", "..", "good") and not text.startswith("-")
 )
 MODELS = st.sampled_from(["trained.pt"] * 3) | SELECTORS
-EXPERIMENTS = st.sampled_from([toy.NAME] * 3) | SELECTORS
 
 
 @st.composite
 def command_lines(draw):
     command = draw(st.sampled_from(sorted(OPTIONS)))
     model = command == "audit"
-    named = EXPERIMENTS if command == "experiment" else MODELS if model else SELECTORS
+    named = MODELS if model else SELECTORS
     known = OPTIONS[command]
     given_ = [
         f"{draw(st.sampled_from(known))}={draw(TEXTS)}" for _ in range(draw(st.integers(0, 3)))
@@ -60,8 +52,6 @@ def command_lines(draw):
     workers = ["--workers=1"] if command == "verify" else []
     if model:  # theorems take a second
         workers = ["--no-theorems", *draw(st.sampled_from([[], ["--data=points.npy"]]))]
-    if command == "experiment":
-        workers = ["--scale=tiny"]
     return [command, draw(named), *given_, *flags, *workers]
 
 
@@ -84,9 +74,6 @@ def test_an_answer_in_one_line(place, line):
     before = around(place)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(inside)
-        patch.setitem(known._MODULES, toy.NAME, toy.__name__)
-        patch.setattr(run_, "executor_for", lambda workers, work: executor_for(None, work))
-        patch.setattr(experiment_, "_draw", lambda *arguments: None)
         ended = run(*line)
     assert around(place) == before
     assert ended.code in (0, 2) or (ended.code, line[0]) == (3, "audit")
@@ -101,5 +88,5 @@ def around(place):
 
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_nothing_but_the_command(here, name):
-    if name not in ("verify", "list", "experiment"):  # these take all, or list them
+    if name not in ("verify", "list"):  # these take all, or list them
         assert run(name).code == 2

@@ -8,7 +8,6 @@ from benchmarks import __main__ as benchmarks
 
 
 @pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # torch.func.jacfwd, of torch.jit
 @pytest.mark.parametrize("name", benchmarks.NAMES)
 def test_each_benchmark_runs(name):
     rows = list(benchmarks.lines([name], quick=True))

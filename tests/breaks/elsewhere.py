@@ -21,16 +21,13 @@ def where_nothing_is_violated(closeness, self):
 
 
 BREAKS = (
-    Break("regions", "the rounding error of a jacobian is zero", None,
+    Break("regions", "the rounding error of a jacobian is zero",
           "regions/test_rank.py::test_rounding_of_the_jacobian_does_not_add_to_its_rank",
-          put(rank, "_rounding", lambda cells: 0.0),
-          why="the engine does not go through regions"),
-    Break("regions", "a triangulation has 64 constraints at most", None,
+          put(rank, "_rounding", lambda cells: 0.0)),
+    Break("regions", "a triangulation has 64 constraints at most",
           "regions/test_regions.py::test_more_than_64_constraints",
-          around(triangulation, "_unpacked", first_word),
-          why="the engine does not go through regions"),
-    Break("audit", "a violated relation ranks as far apart", None,
+          around(triangulation, "_unpacked", first_word)),
+    Break("audit", "a violated relation ranks as far apart",
           "audit/test_theorems.py::test_what_fails_comes_before_what_is_close",
-          around_property(Outcome, "closeness", where_nothing_is_violated),
-          why="the engine does not go through audits"),
+          around_property(Outcome, "closeness", where_nothing_is_violated)),
 )  # fmt: skip

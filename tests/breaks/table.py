@@ -1,7 +1,7 @@
 """What a break is, the table of all breaks, and what they are made of.
 
 A break is a way in which a change of rankcheck, or of what it rests on, could blind one stage of
-the engine. Under it a canary of `rankcheck doctor` comes out wrong, and a test fails.
+the engine. Under it a test of that stage fails.
 """
 
 from __future__ import annotations
@@ -40,18 +40,14 @@ class Break:
     Attributes:
         stage: what is blinded.
         name: what goes wrong, in words.
-        canary: the name of a canary that comes out wrong, or None.
         test: the id of a test that fails, below `tests/`.
         apply: makes it so, until the patch is undone.
-        why: without a canary, why none notices.
     """
 
     stage: str
     name: str
-    canary: str | None
     test: str
     apply: Apply
-    why: str = ""
 
 
 def breaks() -> Mapping[str, Break]:

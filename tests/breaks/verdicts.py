@@ -1,8 +1,7 @@
-"""Breaks of what is said in the end: verdicts, exit codes, the ledger, and the canaries."""
+"""Breaks of what is said in the end: verdicts, exit codes, and the ledger."""
 
 from dataclasses import replace
 
-from rankcheck.canaries import run as running
 from rankcheck.terminal import exits
 from rankcheck.verification import ledger, one, run
 from rankcheck.verification.counts import Counts
@@ -33,38 +32,33 @@ def of_this_schema(read, path):
 
 
 BREAKS = (
-    Break("verdict", "a check that raises holds", "a check that raises",
+    Break("verdict", "a check that raises holds",
           f"{CLI}test_a_claim_that_is_neither_true_nor_false",
           put(one, "stopped_by", lambda entry, error: Row.of(entry, "holds"))),
-    Break("verdict", "a dead worker holds", "a claim whose process died",
+    Break("verdict", "a dead worker holds",
           f"{CLI}test_the_number_of_workers_does_not_matter_and_a_death_leaves_a_row",
           put(run, "unfinished", lambda entry, *_, **options: Row.of(entry, "holds"))),
-    Break("verdict", "a malformed claim holds", "a check that raises",
+    Break("verdict", "a malformed claim holds",
           f"{CLI}test_a_malformed_claim_fails_alone",
           put(one, "unfinished", lambda entry, *_, **options: Row.of(entry, "holds"))),
-    Break("verdict", "every verdict is expected", "exit codes",
+    Break("verdict", "every verdict is expected",
           f"{LEDGER}test_each_kind_expects_one_verdict",
           put(Row, "expected", property(lambda self: True))),
-    Break("exit code", "a failed claim exits as an undecided one", "exit codes",
+    Break("exit code", "a failed claim exits as an undecided one",
           f"{CLI}test_a_refuted_conjecture_exits_1_with_its_certificate",
           everywhere(exits.of_rows, undecided_if_failed)),
-    Break("exit code", "one refuted claim of many exits with 0", "exit codes",
+    Break("exit code", "one refuted claim of many exits with 0",
           f"{CLI}test_exit_codes",
           around(exits, "worst", lambda worst, codes: next(iter(codes), exits.Exit.EXPECTED))),
-    Break("ledger", "a row is read without its survivors", "rows read back",
+    Break("ledger", "a row is read without its survivors",
           f"{LEDGER}test_what_is_written_is_read", around(ledger, "_row", without_survivors)),
-    Break("ledger", "a ledger is read without its last row", "rows read back",
+    Break("ledger", "a ledger is read without its last row",
           f"{LEDGER}test_what_is_written_is_read",
           everywhere(ledger.read_ledger, without_the_last)),
-    Break("ledger", "a ledger of another schema is read", "ledgers that cannot be read",
+    Break("ledger", "a ledger of another schema is read",
           f"{LEDGER}test_a_ledger_that_does_not_fit_is_one_error",
           around(ledger, "read_json", of_this_schema)),
     Break("ledger", "counts that are added forget what was rejected",
-          "false only where it is rejected",
           "verification/test_counts.py::test_counts_add_up_with_their_reasons",
           around(Counts, "__add__", lambda add, a, b: replace(add(a, b), rejected=0))),
-    Break("canaries", "every canary comes out right", None,
-          "canaries/test_canaries.py::test_the_error_names_the_canary_and_the_versions",
-          everywhere(running.outcomes, lambda of, *names: ((one, None) for one, _ in of(*names))),
-          why="what is switched off says nothing"),
 )  # fmt: skip

@@ -21,8 +21,6 @@ from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.run import default_workers, verify_claims
 from tests.claim_text import HEAD, claim
 
-pytestmark = pytest.mark.usefixtures("stamped")
-
 GOOD = '''
 @identity("t.doubled", paper("rank", "p. 1"), instances=numbers())
 def test_doubled(x):
@@ -225,11 +223,11 @@ def test_a_malformed_claim_is_named_by_list_and_hunt(mine, command):
         ("verify hunt certify replay doctor report", "--limit", "inf nan -1"),
         ("hunt", "--budget", "0 nan"),
         ("hunt", "--scope", "-2"),
-        ("verify hunt audit experiment report", "--workers", "0 two"),
+        ("verify hunt audit report", "--workers", "0 two"),
         ("audit", "--max-rank", "0"),
         ("audit", "--tolerance", "1 nan"),
         ("audit", "--slope", "-1 inf"),
-        ("verify certify hunt experiment", "--seed", "x"),
+        ("verify certify hunt", "--seed", "x"),
     ],
 )
 def test_a_number_out_of_range_is_one_line(command, names, option, values):
@@ -336,7 +334,6 @@ def test_the_ledger_is_written_whole(mine, command, tmp_path):
         ("hunt mine.py --workers 2 --executor nope", "--workers"),
         ("hunt mine.py --budgt 5", "--budgt 5; did you mean --budget? (see rankcheck hunt --help)"),
         ("verify --sed=5 mine.py", "did you mean --seed?"),
-        ("experiment --scle tiny", "did you mean --scale?"),
         ("list --frobnicate", "--frobnicate (see rankcheck list --help)"),
         ("frobnicate", "'frobnicate'"),
         ("", "COMMAND"),

@@ -13,8 +13,6 @@ import pytest
 from rankcheck.commands import interrupts
 from tests.claim_text import claim
 
-pytestmark = pytest.mark.usefixtures("stamped")
-
 # Where the tests run in the background, children would ignore the signal.
 noticing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
 #: What swallows a KeyboardInterrupt, or prints it: a callback of the garbage collector, `__del__`,

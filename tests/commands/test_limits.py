@@ -20,8 +20,6 @@ from rankcheck.verification.profiles import PROFILES, Settings
 from rankcheck.verification.run import verify_claims
 from tests.claim_text import HEAD, claim
 
-pytestmark = pytest.mark.usefixtures("stamped")
-
 #: It holds the interpreter's lock, so that no handler of a signal runs.
 FROZEN = "'a' * 3 and __import__('re').match('(a*)*b', 'a' * 99)"
 
@@ -70,7 +68,7 @@ def test_a_claim_without_end_is_undecided_and_the_others_go_on(mine, command):
 @pytest.mark.parametrize("name", ["verify", "hunt"])
 def test_an_import_without_end_is_wrong_input(mine, command, monkeypatch, name):
     # The loop comes before anything that imports torch, which is not limited.
-    monkeypatch.setattr(run, "_warm", id)  # whatever the check is
+    monkeypatch.setattr(run, "_warm", int)
     monkeypatch.setattr(hunting, "_warm", int)
     mine(claim("body"), head=f"while True: pass\n{HEAD}")
     code, out, err = command(name, "mine.py", "--limit", 0.5)

@@ -11,9 +11,6 @@ from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.settings import Unproved
 from tests.prove.made import install
-from tests.prove.test_coq import BOXED
-
-pytestmark = pytest.mark.usefixtures("stamped")
 
 VECTORS = """
 @instances
@@ -93,8 +90,6 @@ def test_shapes_are_asked_for(engine, command):
         (["--shape", "depth=2"], "--shape depth: an instance has no size of that name"),
         (["--shape", "entries=9"], "no such shape of at most 8 entries; there, entries of x is 1,"),
         (["--seconds", "0"], "positive, finite number of seconds"),
-        (["--slack", "some"], "slack is 'some'; it is a number"),
-        (["--slack", "-1"], "slack is -1; it is positive"),
         (["--json", "mine.py"], "and this is a Python file"),
     ],
 )
@@ -103,12 +98,6 @@ def test_wrong_input_is_one_line(engine, command, arguments, said):
     assert (code, err.count("\n")) == (2, 1)
     assert said in err
     assert engine.shapes == []
-
-
-def test_claims_about_experiments_are_refused(command):
-    code, _, err = command("prove", "rank.figure-1")
-    assert code == 2
-    assert "is about a recorded experiment" in err
 
 
 def test_a_claim_that_is_refused_does_not_stop_the_others(command, engine, mine):
@@ -213,19 +202,3 @@ def test_in_a_process_of_its_own(mine, command):
     code, out, _ = command("prove", "mine.py::test_whole", "--limit", 60)
     assert code == 0
     assert "True for all 4 instances" in out
-
-
-def test_a_file_for_coq(engine, command):
-    one = ("prove", "mine.py::test_squares", "--entries", 2, "--coq", "a.v")
-    code, out, _ = command(*one)
-    assert code == 0
-    assert "  for Coq: a.v (the proof for x of 2 entries)" in out
-    assert "Theorem proved : forall x0 x1 : R, face_0 x0 x1." in Path("a.v").read_text("utf-8")
-    Path("a.v").unlink()
-    engine.fields = {"faces": BOXED.faces, "method": "boxes"}
-    code, out, _ = command(*one)
-    assert code == 0
-    assert "  a.v is not written: the proof of t.squares has no file for Coq: boxes" in out
-    assert not Path("a.v").exists()
-    assert command("prove", "mine.py", "--coq", "a.v")[0] == 2
-    assert command(*one[:-1], "mine.py")[0] == 2

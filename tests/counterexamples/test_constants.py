@@ -10,7 +10,6 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.balls import BallArray, computed_constants, conventions, widths
-from rankcheck.canaries.known import PROFILE
 from rankcheck.counterexamples.given import NotRefutedError, from_choices
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import judge
@@ -19,7 +18,10 @@ from rankcheck.hunt import hunt
 from rankcheck.linalg import schatten_norm
 from rankcheck.scalars import scalar
 from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import Settings
+from rankcheck.verification.profiles import Profile, Settings
+
+#: Each statement is true, or false on a good part of its instances.
+PROFILE = Profile("few", drawn=5, batches=2, size=64, single=4, scope=1, scope_instances=100)
 
 
 def product(value, count):

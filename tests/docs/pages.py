@@ -16,7 +16,7 @@ _FENCE = re.compile(r"^(`{3,})[ ]*(\S*)[^\n]*\n(.*?)^\1`*[ ]*$", re.DOTALL | re.
 
 
 def pages() -> list[Path]:
-    """All Markdown files that are written by hand or kept up to date by a test, sorted."""
+    """All Markdown files that are kept in git, sorted."""
     found = [
         *ROOT.glob("*.md"),
         *(ROOT / ".github").rglob("*.md"),

@@ -43,7 +43,7 @@ def python_blocks(path: Path) -> list[str]:
 
 PAGES = [path for path in pages() if python_blocks(path)]
 #: Pages whose blocks are excerpts; all other pages bring what they use.
-EXCERPTS = {"README.md", *(f"docs/inside-{name}.md" for name in ("hunts", "experiments"))}
+EXCERPTS = {"README.md", "docs/inside-hunts.md", "docs/figures.md"}
 EXCERPTS |= {f"docs/{name}.md" for name in ("hunting", "architecture")}
 EXCERPTS |= {f"docs/{name}.md" for name in ("writing-claims", "accusations")}
 
@@ -230,6 +230,21 @@ def test_the_way_is_that_of_the_examples(number, name):
     block = python_blocks(DOCS / "first-conjecture.md")[number]
     example = (DOCS.parent / "examples" / f"{name}.py").read_text("utf-8")
     assert example.partition("\n\n")[2] == block
+
+
+@pytest.mark.slow
+def test_the_conjecture_of_readme_and_its_answer(quiet_world, capsys):
+    text = (DOCS.parent / "README.md").read_text("utf-8")
+    [code], [answer, *_] = (
+        [block for language, block in blocks(text) if language == kind]
+        for kind in ("python", "text")
+    )
+    example = (DOCS.parent / "examples" / "sup_norm.py").read_text("utf-8")
+    assert example.endswith(code)
+    (quiet_world / "sup_norm.py").write_text(example, encoding="utf-8")
+    assert main(["verify", "sup_norm.py", *QUICK["verify"]]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in answer.splitlines()[1:] if line not in said] == []
 
 
 @pytest.mark.slow

@@ -121,10 +121,20 @@ def test_the_build_has_no_warnings_and_fetches_nothing(site):
     loaded = '<script src="http', '<link rel="stylesheet" href="http', '<img src="http', "@import"
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
+        assert "<!-- made: " not in text, page
         assert not [sign for sign in loaded if sign in text], page
     assert "<math" in (site / "claims" / "rank.sandwich.html").read_text(encoding="utf-8")
     assert_no_page_shows_markup(site)
     assert all((DOCS / name).is_dir() for name in GENERATED if name != "_build")
+
+
+def test_what_is_made_stands_in_one_page_each(extension):
+    """But for tables of records, which have claims as their arguments."""
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))
+    named = re.findall(r"^<!-- made: ([\w-]+) -->$", text, re.MULTILINE)
+    assert sorted([*named, "records-of"]) == sorted(extension("made").MAKERS)
+    with pytest.raises(KeyError, match="no-such-part"):
+        extension("made").filled("<!-- made: no-such-part -->")
 
 
 @pytest.mark.slow

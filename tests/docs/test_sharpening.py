@@ -1,11 +1,9 @@
 """docs/sharpening.md and the recipes with a sharpening: commands answer what the pages say."""
 
-import importlib
 import math
 import re
 import shlex
 from fractions import Fraction
-from xml.etree import ElementTree
 
 import pytest
 
@@ -17,48 +15,41 @@ from rankcheck.sharpen.run import sharpen
 
 from .pages import DOCS, blocks
 
-RECIPES = (DOCS / "recipes.md").read_text("utf-8")
+PAGE, RECIPES = ((DOCS / f"{name}.md").read_text("utf-8") for name in ("sharpening", "recipes"))
 #: Where the statements of recipes with a dial begin, or cease, to be true.
 TRUTH = {"mine.schatten": 1.0, "mine.exponential": 0.79681213}
+ANSWERED = re.compile(
+    r"```\n(rankcheck (?:score|sharpen) [^\n]+)\n```\n\n```text\n(.*?)```\n", re.DOTALL
+)
+
+
+def files() -> dict[str, str]:
+    """The files of claims that a reader has saved, each named before its claims."""
+    found: dict[str, str] = {
+        "recipes.py": "\n".join(t for k, t in blocks(RECIPES) if k == "python")
+    }
+    name = ""
+    for match in re.finditer(r"`(\w+\.py)`|```python\n(.*?)```", PAGE, re.DOTALL):
+        if match[1]:
+            name = match[1]
+        elif "@conjecture" in match[2]:
+            found[name] = f"{found.get(name, '')}\n{match[2]}"
+    return found
 
 
 @pytest.fixture
-def made(monkeypatch):
-    """The module that runs the page."""
-    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    return importlib.import_module("sharpening")
-
-
-@pytest.fixture
-def page(made):
-    return made.PAGE.read_text("utf-8")
-
-
-@pytest.fixture
-def saved(made, page, tmp_path, monkeypatch):
+def saved(tmp_path, monkeypatch):
     """The files of a reader of both pages, in the working directory, and a registry of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_claims", {})
-    recipes = "\n".join(text for language, text in blocks(RECIPES) if language == "python")
-    for name, text in {**made.files(page), "recipes.py": recipes}.items():
+    for name, text in files().items():
         (tmp_path / name).write_text(text, encoding="utf-8")
 
 
-def test_each_claim_is_saved_in_the_file_that_is_named_before_it(made, page):
-    assert list(made.files(page)) == ["my_conjectures.py", "commutator.py", "two_slopes.py"]
-    assert made.files(page)["two_slopes.py"].count("@conjecture") == 2
-    assert "commutator" not in made.files(page)["two_slopes.py"]
-
-
-def answered(made, text):
-    """The command lines of a page with the answers that it shows."""
-    return dict(made.ANSWERED.findall(text))
-
-
 @pytest.mark.slow
-def test_constants_and_scores_are_those_of_the_pages(made, page, saved, capsys):
+def test_constants_and_scores_are_those_of_the_pages(saved, capsys):
     """The lines that do not depend on the seconds."""
-    shown = answered(made, page) | answered(made, RECIPES)
+    shown = dict(ANSWERED.findall(PAGE + RECIPES))
     for command, answer in shown.items():
         words = shlex.split(command)[1:]
         if words[0] == "score":
@@ -78,8 +69,8 @@ def test_constants_and_scores_are_those_of_the_pages(made, page, saved, capsys):
     "claim",
     ["mine.schatten", pytest.param("mine.exponential", marks=pytest.mark.nightly)],
 )
-def test_the_frontiers_of_the_recipes_enclose_the_truth(made, saved, claim):
-    [command] = [line for line, text in answered(made, RECIPES).items() if text.startswith(claim)]
+def test_the_frontiers_of_the_recipes_enclose_the_truth(saved, claim):
+    [command] = [line for line, text in ANSWERED.findall(RECIPES) if text.startswith(claim)]
     _, _, target, _, dial = shlex.split(command)
     [mine] = load(select([target]))
     found = sharpen(mine, dial=dial, budget=None, tasks=8, shrink=0.0).dial
@@ -90,35 +81,23 @@ def test_the_frontiers_of_the_recipes_enclose_the_truth(made, saved, claim):
     assert ends[2] - ends[1] < 0.1
 
 
-def test_the_pictures_show_the_answers(made, page):
-    described = {}
-    for name in made.PICTURES:
-        root = ElementTree.parse(made.PAGE.with_suffix("") / name).getroot()
-        described[name] = root.find("{*}desc").text
-        assert f"(sharpening/{name})" in page
-    reached = re.search(r"The largest value is ([\d.]+)", described["depths.svg"])[1]
-    assert f"mine.two-slopes: false as written: lhs/rhs reaches {reached};" in page
-    said = re.search(r"mine\.lipschitz, exponent: (.*)", page)[1]
-    assert said in described["frontier.svg"]
-
-
-def test_the_constant_of_the_depths_is_that_of_the_page(page):
+def test_the_constant_of_the_depths_is_that_of_the_page():
     """1/κ_L at depths 2 to 6, and its limit."""
     table = re.search(
-        r"by depth of net:\n((?:    \d.*\n)+)", page[page.index("mine.two-slopes:") :]
+        r"by depth of net:\n((?:    \d.*\n)+)", PAGE[PAGE.index("mine.two-slopes:") :]
     )[1]
     for line in table.splitlines():
         depth, ratio = line.split()
         kappa = int(depth) / 2 * (4 ** (1 / int(depth)) - 1)
         assert float(ratio) == pytest.approx(1 / kappa, rel=1e-8)
     limit, error = re.search(
-        r"the limit is ([\d.]+) ± ([\d.]+)", page[page.index(table) :]
+        r"the limit is ([\d.]+) ± ([\d.]+)", PAGE[PAGE.index(table) :]
     ).groups()
     assert abs(float(limit) - 1 / math.log(2)) <= float(error)
 
 
-def test_the_frontier_of_the_page_encloses_that_of_the_proof(page):
+def test_the_frontier_of_the_page_encloses_that_of_the_proof():
     said = re.search(
-        r"mine\.lipschitz, exponent: proved false .* to (\S+); survived .* from (\S+) to", page
+        r"mine\.lipschitz, exponent: proved false .* to (\S+); survived .* from (\S+) to", PAGE
     )
     assert Fraction(said[1]) < Fraction("0.43020") <= Fraction(said[2])

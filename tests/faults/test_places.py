@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.canaries.trust import check_canaries
 from tests.claim_text import claim
 
 
@@ -102,10 +101,3 @@ def test_odd_folders(here, mine, command, monkeypatch, name):
     printed = out.partition("rankcheck replay ")[2].splitlines()[0]
     assert command("replay", *shlex.split(printed))[0] == 0
     assert sorted(path.name for path in folder.rglob("*.json")) == ["t.odd-place.json"]
-
-
-@pytest.mark.slow
-def test_the_canaries_leave_nothing_in_the_working_directory(here):
-    check_canaries.cache_clear()
-    check_canaries()
-    assert list(here.iterdir()) == []

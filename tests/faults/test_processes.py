@@ -19,7 +19,6 @@ psutil = pytest.importorskip("psutil")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.usefixtures("stamped"),
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signals here"),
 ]
 

@@ -31,8 +31,6 @@ ALLOWED = {
     ("commands/cli.py", "importlib.import_module"): "sub-commands, by a fixed list of names",
     ("__init__.py", "importlib.import_module"): "the pages of notebooks",
     ("doors.py", "importlib.import_module"): "modules of rankcheck, named by its packages",
-    ("experiments/known.py", "importlib.import_module"): "experiments, by a fixed list of names",
-    ("canaries/batching.py", "exec"): "bodies of canaries, from conditions in that file",
     ("verification/idle.py", "compile"): "the body of a claim that is loaded, with a part changed",
     ("verification/idle.py", "exec"): "the same",
     (

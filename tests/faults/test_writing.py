@@ -109,7 +109,7 @@ WRITING = {
     "verify": "--workers 1 --limit 0 --json FILE",
     "hunt": "--budget 1 --limit 0 --json FILE",
     "sharpen": "--budget 1 --limit 0 --html FILE",
-    "prove": "--seconds 1 --limit 0 --coq FILE",
+    "prove": "--seconds 1 --limit 0 --json FILE",
     "certify": "--limit 0 --instance [4] --folder FOLDER",
     "record": "--limit 0 --instance [4] --folder FOLDER",
     "report": "--workers 1 --limit 0 --out FILE",

@@ -32,7 +32,6 @@ from rankcheck.instances.source import (
     instances,
     is_factory,
     over_batch,
-    recorded_by,
     seed_of,
 )
 
@@ -384,20 +383,6 @@ def test_a_factory_is_not_yet_instances():
     assert is_factory(networks_at_points)
     assert not any(map(is_factory, (points(count=1), instances, points(count=1).origin, None, 3)))
     assert not isinstance(points, Instances)
-
-
-def test_a_generator_of_recorded_runs_carries_its_recording():
-    """What makes it is called with the options of the generator."""
-
-    @instances
-    @recorded_by(lambda **options: options)
-    def runs(source, *, name, where=()):
-        return name, where
-
-    made = runs(name="a")
-    assert made.recording == {"name": "a"}
-    assert made(BatchSource(seed=0, size=None)) == ("a", ())
-    assert points(count=1).recording is None
 
 
 @pytest.mark.parametrize(

@@ -95,12 +95,6 @@ def strict(x, y):
     return any_of(leq(y, 0 * y), lt(y * y / (1 + y * y), 1 + 0 * x))
 
 
-@conjecture("proved.with-slack", instances=two_numbers())
-def with_slack(x, y):
-    r"""$x^2 + y^2 \le \frac{20}{21} x^2 + 2 y^2$: false, and true up to a tenth."""
-    return leq(x * x + y * y, scalar(Fraction(20, 21), x) * x * x + 2 * y * y)
-
-
 @conjecture("proved.roots", instances=two_numbers())
 def roots(x, y):
     r"""$x \le \sqrt{x^2 + y^2}$."""
@@ -295,17 +289,6 @@ def of_strict(part=1, signs="+"):
     return proof(face(leaf(made)), low="1", bounded=True)
 
 
-SLACK = "1/21*x0^2 + 6/5*x1^2"
-
-
-def of_slack(*, slack="1/10", of_proof="1/10", polynomial=SLACK, by=None):
-    """Of `with_slack`, up to a tenth."""
-    made = goal(
-        polynomial, "0+", by or factors(SLACK), "x0^2 + x1^2", "20/21*x0^2 + 2*x1^2", slack=slack
-    )
-    return proof(face(leaf(made)), slack=of_proof)
-
-
 ROOT = Definition(name="g0", kind="root", of="x0^2 + x1^2", degree=2)
 
 
@@ -362,9 +345,3 @@ def never_opposite(x, y):
     r"""For $1/2 \le x \le 3/4$ $-1$ where $x = -y = 0$ and $x$ elsewhere is not negative."""
     nowhere = (x + y == 0) & (y == 0)
     return leq(0 * x, torch.where(nowhere, x - 1, x))
-
-
-@conjecture("proved.on-a-line", instances=two_numbers())
-def on_a_line(x, y):
-    r"""What is 0 on the line $x + y = -1$, and $-1$ elsewhere, is below $1 + (10^4 y + 3000)^2$."""
-    return leq(torch.where(x + y + 1 == 0, 0 * x, 0 * x - 1), 1 + (10_000 * y + 3000) ** 2)

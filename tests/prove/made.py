@@ -64,7 +64,7 @@ class Engine:
             raise self.refused
         return Checked(points=40)
 
-    def controls(self, claim, shape, proof, prove_one):
+    def controls(self, claim, shape, prove_one):
         self.prove_one = prove_one
         if self.false is not None:
             raise self.false

@@ -36,14 +36,6 @@ def means(x, *, factor=2):
     return leq(factor * (a * b).abs(), a * a + b * b)
 
 
-@conjecture("toy.bound-and-strict", instances=numbers())
-def bound_and_strict(x):
-    """2|ab| is at most a² + b², and |ab| is less than a² + b² + 1."""
-    a, b = x[..., 0], x[..., 1]
-    squares = a * a + b * b
-    return leq(2 * (a * b).abs(), squares), lt((a * b).abs(), squares + 1)
-
-
 @conjecture("toy.three-products", instances=numbers(count=3))
 def three_products(x):
     """ab + bc + ca is at most a² + b² + c²."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -138,14 +137,6 @@ def test_too_many_paths_end_a_shape(toys: Toys) -> None:
     assert "more than 2 paths" in found.reason
 
 
-def test_with_slack_a_bound_is_proved_on_boxes(toys: Toys) -> None:
-    slack = Settings(seconds=600.0, paths=400, slack=Fraction(1, 10))
-    proof = proved(toys("means"), slack)
-    assert proof.slack == "1/10"
-    assert all(entry.bounded and (entry.low, entry.high) == ("-1", "1") for entry in proof.entries)
-    assert isinstance(attempt(mutant(toys("means"), "2.1 ab")), Unproved)
-
-
 @pytest.mark.parametrize("forged", [{"degree": 1}, {"degree": 3}, {"of": "2*x0"}, {"kind": "ball"}])
 def test_another_exponential_is_refused(toys: Toys, forged: dict[str, Any]) -> None:
     proof = proved(toys("exponential"))
@@ -158,22 +149,6 @@ def test_a_proof_is_the_same_again(toys: Toys) -> None:
     first, second = proved(toys("nuclear")), proved(toys("nuclear"))
     assert first.faces == second.faces
     assert first.definitions == second.definitions
-
-
-def test_what_is_no_bound_has_no_proof_with_slack(toys: Toys) -> None:
-    """It would say less than one without, on a smaller box."""
-    found = attempt(toys("inverse"), Settings(seconds=600.0, paths=400, slack=Fraction(1, 10)))
-    assert isinstance(found, Unproved)
-    assert "no bound is asserted" in found.reason
-
-
-def test_slack_is_that_of_bounds_alone(toys: Toys) -> None:
-    """What is strict, or equal, is proved as it stands."""
-    slack = Settings(seconds=600.0, paths=400, slack=Fraction(1, 10))
-    proof = proved(toys("bound-and-strict"), slack)
-    leaves = [node for face in proof.faces for node in face.nodes if isinstance(node, Leaf)]
-    slacks = {(goal.relation, goal.slack) for leaf in leaves for goal in leaf.goals}
-    assert slacks == {(0, "1/10"), (1, "0")}
 
 
 def two(x: Any) -> Any:

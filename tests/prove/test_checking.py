@@ -23,7 +23,6 @@ PROOFS = {
     "hyperbola": (made.hyperbola, made.of_hyperbola()),
     "quotients": (made.quotients, made.of_quotients()),
     "strict": (made.strict, made.of_strict()),
-    "slack": (made.with_slack, made.of_slack()),
     "roots": (made.roots, made.of_roots()),
     "logarithms": (made.logarithms, made.of_logarithms()),
     "differences": (made.differences, made.of_differences()),
@@ -58,6 +57,7 @@ def with_node(one: Proof, number: int, node, *, number_of_face: int = 0) -> Proo
 SQUARES = made.of_squares()
 NEGATIVE = replace(made.SQUARE, certificate=Squares(terms=(
     term("x0 - x1", weight="2"), term("x0 - x1", weight="-1"))))  # fmt: skip
+WRONG = replace(made.SQUARE, certificate=factors(("x0 + x1", 2)))
 OTHER = replace(made.SQUARE, certificate=Squares(terms=(term("x0 + x1"),)))
 #: x is not negative, as the path at the other branch says.
 NOT_THERE = goal("x0", "0+", factors("x0"), "0", "x0")
@@ -160,8 +160,8 @@ FORGERIES = {
     ),
     # Goals and certificates.
     "a wrong factor": (
-        made.with_slack,
-        made.of_slack(by=factors("x0", "x1", scale="1/21")),
+        made.squares,
+        made.of_squares(made.SIGNS, WRONG, made.ABSOLUTE),
         "a product of factors, expanded, differs from",
     ),
     "a factor of unknown sign": (
@@ -211,14 +211,6 @@ FORGERIES = {
         made.squares,
         made.of_squares(made.SIGNS, replace(made.SQUARE, polynomial="x0^2"), made.ABSOLUTE),
         "the polynomial of a goal is x0^2, and its sides give x0^2 - 2*x0*x1 + x1^2",
-    ),
-    "slack that is not used": (
-        made.with_slack, made.of_slack(polynomial="x1^2 - 1/21*x0^2"),
-        "the polynomial of a goal is -1/21*x0^2 + x1^2, and its sides give 1/21*x0^2 + 6/5*x1^2",
-    ),
-    "slack that is not said": (
-        made.with_slack, made.of_slack(of_proof="0"),
-        "a goal has the slack 1/10, and the proof says 0",
     ),
     "a strict part of a weaker goal": (
         made.strict, made.of_strict(signs="0+"), "is a lt, and its goal proves the signs 0+",

@@ -15,7 +15,6 @@ from rankcheck.prove.settings import Unproved
 from rankcheck.prove.target import Target
 
 from .made import proof
-from .test_sentences import boxed
 
 BODY = '''
 @conjecture("t.squares", instances=vectors(), mutants={"less": {"by": 1}})
@@ -133,9 +132,8 @@ def test_no_file_is_no_proof(claim):
 
 
 def test_a_summary_says_the_same_without_the_trees(claim, engine):
-    engine.fields = {"faces": boxed(7).faces}
     path = keep(claim, rankcheck.prove(claim, entries=2))
-    assert "7 boxes" in Proofs.summary(claim).sentence
+    assert "on its path through the body" in Proofs.summary(claim).sentence
     assert Proofs.summary(claim) == Proofs.of(claim).facts()
     path.write_text('{"proofs": [1], "schema": 1}', "utf-8")
     with pytest.raises(ProofError, match="is not a file of proofs"):
@@ -151,7 +149,6 @@ def test_one_outcome_weighs_more_than_another():
         outcome(9),
         outcome(8),
         outcome(9, exceptions=("x0",)),
-        outcome(9, slack="1/10"),
     ]
     assert sorted(ordered, key=weight, reverse=True) == ordered
 

@@ -7,8 +7,6 @@ import pytest
 from rankcheck.audit.history.result import Comparison, History
 from rankcheck.audit.result import Audit
 from rankcheck.catalogue.collect import project
-from rankcheck.experiments.known import NAMES
-from rankcheck.experiments.pages import page as experiment_page
 from rankcheck.report import audit_page, comparison_page, history_page, ledger_page, sharpening_page
 from tests.browsing import IN_A_BROWSER, SCREENS, chromium, faults
 from tests.sharpen.made import STATES
@@ -224,15 +222,3 @@ def test_the_page_of_a_sharpening_fits_and_asks_for_nothing(visit, make, width):
 def test_audits_and_sharpenings_show_no_markup_and_are_legible(visit, make):
     page, _ = visit(make())
     assert faults(page) == []
-
-
-@pytest.mark.parametrize("width", [390, 1000])
-@pytest.mark.parametrize("name", NAMES)
-def test_the_figures_of_an_experiment_are_shown_and_fit(visit, ledger, name, width):
-    row = bound(id=name, kind="statistical", relations=())
-    page, noted = visit(ledger(row), viewport={"width": width, "height": 900})
-    images = page.locator("img.drawn")
-    assert images.count() == len(experiment_page(name).figures)
-    assert images.evaluate_all("all => all.every(one => one.naturalWidth > 300)")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert noted == []

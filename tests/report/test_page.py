@@ -22,7 +22,6 @@ from rankcheck.hunt.result import Hunt
 from rankcheck.report import claim_page, ledger_page
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
-    ExperimentFacts,
     RelationFacts,
     Row,
     Scope,
@@ -192,34 +191,6 @@ def test_what_is_on_record_has_a_column(ledger):
     assert f"A record is beaten: {said}" in page
     assert "Not sharp: a safety factor (record 0.60653…)" in page
     assert "on record" not in ledger_page(ledger(row))
-
-
-def test_a_claim_about_an_experiment_says_where_its_runs_come_from(ledger):
-    record = ExperimentFacts(
-        command="rankcheck experiment rank.figure-1 --scale small --seed 0",
-        seed=0,
-        device="cpu",
-        versions={"torch": "2.13.0"},
-        made="2026-11-22",
-        seconds=61.5,
-        runs=10,
-        outcomes=("$\\beta$ is small: 5 of 5 runs, p = 0.0312 ≤ 0.05",),
-    )
-    again = replace(record, seed=7, same=9, outcomes=(MARKUP,))
-    row = replace(bound(), recorded=record, remade=again)
-    text = ledger_page(ledger(row))
-    said = words(Page(text).text)
-    assert f"Recorded: {record.command}, 10 runs, 2026-11-22, torch 2.13.0, cpu, 62 s." in said
-    assert "62 s; 9 of them as on record." in said
-    assert "is small: 5 of 5 runs, p = 0.0312 ≤ 0.05" in said
-    assert said.count("Made again:") == 1
-    assert MARKUP in said
-    assert "rankcheck hunt" not in said
-    assert "instances." not in said
-    bare = replace(row, recorded=replace(record, versions={}), remade=None)
-    said = words(Page(ledger_page(ledger(bare))).text)
-    assert "2026-11-22, cpu, 62 s." in said
-    assert "Made again" not in said
 
 
 def test_the_list_of_what_is_wrong_names_the_documents(ledger):

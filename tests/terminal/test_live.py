@@ -52,18 +52,6 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
     assert all(re.search(r"as-\d{5} +construction +undecided +99999 +1\.33M", x) for x in lines)
 
 
-def test_an_experiment_that_is_made_again_is_seen_to_go_on(row, terminal):
-    shown = Progress(terminal, 2)
-    with shown:
-        assert "0 of 2 claims, 0 s: importing" in drawn(shown)
-        shown(Started(ENTRY))
-        shown(Told(ENTRY, 0.456))
-        assert re.search(r"t\.square +conjecture +made 46%", drawn(shown))
-        shown(Done(ENTRY, [row(id=ENTRY.id)]))
-        shown(Started(ENTRY))
-        assert re.search(r"t\.square +conjecture +running", drawn(shown))
-
-
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 12), (30, 10)])
 def test_the_live_table_fits_a_small_terminal(row, terminal, monkeypatch, columns, lines):
     """Each row is a line, an id is cut and never away, and the totals are on the screen."""
@@ -98,11 +86,9 @@ def test_elsewhere_a_finished_claim_is_a_line(row):
     shown = Progress(stream, 10)
     with shown:
         shown(Started(ENTRY))
-        for told in (512, 0.0, 0.5, 1.0):  # the share of an experiment that is made again
-            shown(Told(ENTRY, told))
+        shown(Told(ENTRY, 512))
         shown(Done(ENTRY, [row(7)]))
-    again, finished = stream.getvalue().splitlines()
-    assert again.startswith("t.square holds on the recorded result")
+    (finished,) = stream.getvalue().splitlines()
     assert finished.startswith("[ 1/10] undecided  bottleneck.second-")
 
 

@@ -1,7 +1,6 @@
 """The ledger in JSON: what is written is read again, and what is no ledger is one clear error."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -10,7 +9,6 @@ from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.reference import Reference
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
-    ExperimentFacts,
     Ledger,
     LedgerError,
     Mutants,
@@ -19,17 +17,6 @@ from rankcheck.verification.ledger import (
     read_ledger,
 )
 
-RECORD = ExperimentFacts(
-    command="rankcheck experiment rank.figure-1 --scale small --seed 0",
-    seed=0,
-    device="cpu",
-    versions={"torch": "2.13.0"},
-    made="2026-11-22",
-    seconds=61.5,
-    runs=10,
-    file="rankcheck/experiments/recorded/rank.figure-1.json",
-    outcomes=("the data are fitted: 5 of 5 runs, p = 0.0312 ≤ 0.05",),
-)
 ROW = Row(
     id="t.a",
     title="A",
@@ -49,8 +36,6 @@ ROW = Row(
     loose={"far": "a safety factor"},
     needs=("x >= 0",),
     mutants=Mutants(1, 2, ("weaker",)),
-    recorded=RECORD,
-    remade=replace(RECORD, file=".rankcheck/remade/result.json", same=8),
     messages=("one", "two"),
 )
 
@@ -105,10 +90,6 @@ def of_the_row(**values):
     return lambda data: data["claims"][1].update(values)
 
 
-def of_the_record(**values):
-    return lambda data: data["claims"][1]["recorded"].update(values)
-
-
 def of_the_relation(**values):
     return lambda data: data["claims"][1]["relations"][0].update(values)
 
@@ -136,11 +117,6 @@ ERRATUM = {"printed": "2 L", "right": "L", "survives": "all", "weight": "misprin
         (of_the_row(errata=[ERRATUM | {"right": ""}]), r"errata\[0\]: right= of an erratum is ''"),
         (of_the_row(reached={"depth": {"1": 0}}), "reached has a value that no instance had"),
         (of_the_relation(record="much"), r"relations\[0\]: its ratio is 'much'"),
-        (of_the_record(runs=-1), r"recorded: the seconds and runs .* not negative"),
-        (of_the_record(seconds=-0.5), r"recorded: the seconds and runs .* not negative"),
-        (of_the_record(same=11), r"recorded: 11 of 10 runs are said to be those of the record"),
-        (of_the_record(same=-1), r"recorded: -1 of 10 runs"),
-        (of_the_record(outcomes="all"), r"recorded.outcomes is 'all'; it is a list"),
         (lambda data: data.pop("versions"), "not a whole ledger of schema 3: versions is missing"),
         (lambda data: data.pop("claims"), "is JSON, but no ledger"),
     ],

@@ -4,7 +4,7 @@ Beside `rankcheck.instances.constants` and `observed`, this is the only module t
 undocumented behaviour of Hypothesis: choices that are saved
 under the secondary key of its example database are replayed first and then shrunk. Hypothesis drops
 choices that do not fit without a message, so the first record that it replays is compared with the
-one that it was handed. `tests/counterexamples/test_shrinking.py` has a canary for each detail.
+one that it was handed. `tests/counterexamples/test_shrinking.py` has a test for each detail.
 """
 
 from __future__ import annotations

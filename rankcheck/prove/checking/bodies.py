@@ -90,16 +90,15 @@ class Part:
     rhs: Any = None
     integers: bool | None = None
 
-    def fails(self, slack: Fraction) -> bool:
-        """Whether it is proved to fail, even with a right side that is larger by the slack."""
+    @property
+    def fails(self) -> bool:
+        """Whether it is proved to fail."""
         if self.integers is not None:
             return not self.integers
         if not (_bounded(self.lhs) and _bounded(self.rhs)):
             return False
-        factor = 1 + slack if self.kind == "leq" else Fraction(1)
-        lhs, rhs = balls.balls(self.lhs), balls.balls(self.rhs) * factor
         try:
-            return Excess.of(self.kind, lhs, rhs).fails
+            return Excess.of(self.kind, balls.balls(self.lhs), balls.balls(self.rhs)).fails
         except Undecided:
             return False
 

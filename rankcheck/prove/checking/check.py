@@ -9,7 +9,6 @@ from rankcheck.prove.checking.bodies import Body
 from rankcheck.prove.checking.connection import Connection
 from rankcheck.prove.checking.errors import UnsoundError, at
 from rankcheck.prove.checking.goals import GoalChecker
-from rankcheck.prove.checking.polynomials import rational
 from rankcheck.prove.checking.ranges import check_range
 from rankcheck.prove.checking.signs import Known, Variables, text_of
 from rankcheck.prove.checking.trees import End, Trees
@@ -20,7 +19,7 @@ __all__ = ["Checked", "check"]
 #: Random points of each face; instances of the scope.
 POINTS, SCOPE = 40, 729
 #: From the weakest to the strongest: what a leaf of a proof may need.
-METHODS = ("algebra", "squares", "boxes")
+METHODS = ("algebra", "squares")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +86,10 @@ def check(
     Raises:
         UnsoundError: if something of it does not follow, or the body says something else.
     """
-    if rational(proof.slack) < 0:
-        raise UnsoundError(f"the slack is {proof.slack}; it is not negative")
     if proof.method == "range" or not proof.entries:
         return Checked(instances=check_range(claim, proof))
     variables = Variables(proof)
-    lemmas = GoalChecker(Known(variables), proof.slack)
+    lemmas = GoalChecker(Known(variables))
     trees = Trees(proof, Known(variables, tuple(map(lemmas.lemma, proof.lemmas))))
     if proof.paths not in (len(trees.ends), sum(isinstance(e.what, Leaf) for e in trees.ends)):
         raise UnsoundError(
@@ -132,7 +129,7 @@ def _check_leaves(trees: Trees, proof: Proof, methods: set[str]) -> int:
     leaves = [end for end in trees.ends if isinstance(end.what, Leaf)]
     for end in leaves:
         with at(end.face, end.node):
-            checker = GoalChecker(end.known, proof.slack)
+            checker = GoalChecker(end.known)
             _check_leaf(end, checker)
             identities += checker.identities
             methods |= checker.methods

@@ -18,7 +18,7 @@ from rankcheck.prove.checking.errors import UnsoundError, at
 from rankcheck.prove.checking.points import BITS, Point, Values, Walker
 from rankcheck.prove.checking.polynomials import rational
 from rankcheck.prove.checking.trees import End, Trees
-from rankcheck.prove.proof import Goal, Leaf, Proof, Ratio
+from rankcheck.prove.proof import Entry, Goal, Leaf, Proof, Ratio
 
 __all__ = ["Connection"]
 
@@ -46,11 +46,9 @@ class Connection:
 
     def __init__(self, body: Body, proof: Proof, trees: Trees, seed: int) -> None:
         self._body = body
-        self._proof = proof
         self._trees = trees
         self._seed = seed
-        self._slack = rational(proof.slack)
-        self._check_entries()
+        self._check_entries(proof.entries)
         bounds = trees.variables.of
         ranges = [
             (
@@ -74,9 +72,8 @@ class Connection:
     def undecided(self) -> int:
         return self._walker.undecided + sum(self._unknown.values())
 
-    def _check_entries(self) -> None:
+    def _check_entries(self, entries: Sequence[Entry]) -> None:
         """Check that the generator draws the entries of the proof, from their ranges."""
-        proof, entries = self._proof, self._proof.entries
         for share in SHARES:
             point = []
             for place, one in enumerate(entries):
@@ -93,8 +90,7 @@ class Connection:
                 f"the generator draws {len(drawn)} entries, and the proof has {len(entries)}"
             )
         for one, (first, last) in zip(entries, drawn, strict=True):
-            inside = proof.method == "boxes" or self._slack  # of what the proof names
-            if not inside and not rational(one.low) <= first <= last <= rational(one.high):
+            if not rational(one.low) <= first <= last <= rational(one.high):
                 raise UnsoundError(
                     f"{one.name} is in [{one.low}, {one.high}], and the generator draws it from "
                     f"[{first}, {last}]; the proof has all of that"
@@ -199,7 +195,7 @@ class Connection:
     def _stands(self, point: Point, sides: Sides, goals: list[Goal], values: Values) -> bool:
         """Whether what is asserted in one entry is what a goal proves; False if it is undecided."""
         where = f"entry {sides.entry} of relation {sides.relation}"
-        if not sides.inconclusive and all(part.fails(self._slack) for part in sides.parts):
+        if not sides.inconclusive and all(part.fails for part in sides.parts):
             raise UnsoundError(f"{where} fails at {_text(point)}, where it is said to be proved")
         if any(part.integers for part in sides.parts):
             return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rankcheck.prove.checking.boxes import check_boxes
 from rankcheck.prove.checking.errors import UnsoundError
 from rankcheck.prove.checking.polynomials import Poly, rational
 from rankcheck.prove.checking.signs import (
@@ -18,7 +17,7 @@ from rankcheck.prove.checking.signs import (
     signs_of,
     text_of,
 )
-from rankcheck.prove.proof import Boxes, Fact, Factors, Goal, Ratio, Squares, Unlogged, Unrooted
+from rankcheck.prove.proof import Factors, Goal, Ratio, Squares, Unlogged, Unrooted
 
 __all__ = ["GoalChecker"]
 
@@ -31,18 +30,16 @@ class GoalChecker:
 
     Args:
         known: what is known on the path.
-        slack: that of the proof.
 
     Attributes:
         identities: how many identities were expanded.
         methods: the methods that certificates needed.
     """
 
-    def __init__(self, known: Known, slack: str) -> None:
+    def __init__(self, known: Known) -> None:
         self._known = known
         self._variables = known.variables
         self._ring = known.variables.ring
-        self._slack = rational(slack)
         self.identities = 0
         self.methods: set[str] = set()
 
@@ -73,17 +70,6 @@ class GoalChecker:
         return self._polynomial(goal.polynomial), signs_of(goal.signs)
 
     def _check_sides(self, goal: Goal, lhs: Ratio, rhs: Ratio) -> None:
-        slack = rational(goal.slack)
-        if slack not in (0, self._slack):
-            raise UnsoundError(
-                f"a goal has the slack {slack}, and the proof says {self._slack}; a goal has that "
-                "of its proof, or none"
-            )
-        if slack < 0 or (slack and goal.signs != "0+"):
-            raise UnsoundError(
-                f"a goal with the signs {goal.signs} has the slack {slack}; what is proved up to a "
-                "factor above 1 is a bound"
-            )
         ln, ld, rn, rd = (self._ring.poly(text) for text in (lhs.num, lhs.den, rhs.num, rhs.den))
         self._known.require_defined(ln, ld, rn, rd)
         for den in (ld, rd):
@@ -93,8 +79,7 @@ class GoalChecker:
                     "zero; a side has a value on its whole path"
                 )
         dens = product(self._known.deduced(ld), self._known.deduced(rd))
-        cross = rn * ld * (1 + slack) - ln * rd
-        wanted = self._variables.reduced(cross)
+        wanted = self._variables.reduced(rn * ld - ln * rd)
         given = self._polynomial(goal.polynomial)
         self.identities += 1
         if not wanted or not given:
@@ -108,8 +93,7 @@ class GoalChecker:
         if factor is None or (given and 0 in factor):
             raise UnsoundError(
                 f"the polynomial of a goal is {self._ring.text(given)}, and its sides give "
-                f"{self._ring.text(wanted)}; it is rhs.num·lhs.den − lhs.num·rhs.den, with the "
-                "slack"
+                f"{self._ring.text(wanted)}; it is rhs.num·lhs.den − lhs.num·rhs.den"
             )
         signs = product(dens, factor)  # none where the facts exclude every instance
         if given and goal.signs != "0" and len(signs) > 1:
@@ -142,8 +126,6 @@ class GoalChecker:
                 self._check_unrooted(poly, needed, unrooted, depth)
             case Unlogged() as unlogged:
                 self._check_unlogged(poly, needed, unlogged, depth)
-            case Boxes() as boxes:
-                self._check_boxes(poly, needed, boxes)
             case other:
                 raise UnsoundError(f"a goal has a {type(other).__name__} in place of a certificate")
 
@@ -316,24 +298,3 @@ class GoalChecker:
                 f"a goal needs {text_of(needed)} and rests on the elimination of {name}, which "
                 f"says {'+' if strict else '0+'}"
             )
-
-    def _check_boxes(self, poly: Poly, needed: Signs, certificate: Boxes) -> None:
-        self.methods.add("boxes")
-        if needed == ZERO:
-            raise UnsoundError("a goal that a polynomial is zero rests on boxes; none says so")
-        ring, of = self._ring, self._variables.of
-        check_boxes(
-            ring.text(poly, None),
-            [
-                Fact(of=ring.text(one, None), signs=text_of(signs))
-                for one, signs in self._known.facts
-            ],
-            self._variables.definitions,
-            {
-                name: (one.low, one.high)
-                for name, one in zip(ring.names, of, strict=True)
-                if one.kind == "entry" and one.low is not None and one.high is not None
-            },
-            certificate,
-            strict=needed == POSITIVE,
-        )

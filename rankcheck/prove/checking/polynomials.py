@@ -24,6 +24,8 @@ Coefficient: TypeAlias = int | Fraction
 
 #: Larger expansions are refused: they would take the memory.
 MOST_TERMS, HIGHEST = 500_000, 1_000
+#: Characters of a polynomial in a message.
+SHOWN = 120
 _RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\^([0-9]{1,12}))?")
 
@@ -260,8 +262,8 @@ class Ring:
             terms[place] = _whole(terms.get(place, 0) + sign * coefficient)
         return Poly(terms, self.size)
 
-    def text(self, poly: Poly, most: int | None = 120) -> str:
-        """A polynomial for people: cut off, unless `most` is None."""
+    def text(self, poly: Poly) -> str:
+        """A polynomial for people, cut off."""
         parts = []
         for exponents in sorted(poly.terms, reverse=True):
             powers = [
@@ -277,7 +279,7 @@ class Ring:
             return "0"
         text = " ".join(parts)
         text = text.removeprefix("+ ") if parts[0] == "+" else "-" + text.removeprefix("- ")
-        return text if most is None or len(text) <= most else f"{text[: most - 3]}…"
+        return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}…"
 
 
 def _monomials(text: str) -> Iterator[str]:

@@ -28,7 +28,6 @@ __all__ = [
     "Signs",
     "Variable",
     "Variables",
-    "by_ends",
     "product",
     "signs_of",
     "summed",
@@ -95,7 +94,6 @@ class Variables:
     def __init__(self, proof: Proof) -> None:
         names = [entry.name for entry in proof.entries]
         self.entries = len(names)
-        self.definitions = proof.definitions
         self.ring = Ring([*names, *(one.name for one in proof.definitions)])
         self.of: list[Variable] = []
         none = self.ring.poly("0")

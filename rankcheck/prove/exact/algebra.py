@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import torch
@@ -30,12 +29,11 @@ from rankcheck.claims.relations import Relation
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.scope import ScopeShape, ranges
 from rankcheck.instances.source import Instances, Rejected
-from rankcheck.prove.boxes.boxes import boxes
 from rankcheck.prove.exact.faces import Plane, as_facts, excepted, implied, stated
-from rankcheck.prove.exact.goals import NONNEGATIVE, Ways, certificate, definitions, facts, splits
+from rankcheck.prove.exact.goals import NONNEGATIVE, Ways, certificate, definitions, splits
 from rankcheck.prove.exact.lemmas import Lemmas
 from rankcheck.prove.exact.linear import emptiness
-from rankcheck.prove.exact.source import VariableSource, bounds_of, box_of, is_bounded
+from rankcheck.prove.exact.source import VariableSource, bounds_of, is_bounded
 from rankcheck.prove.exact.tree import Growing, place, reason
 from rankcheck.prove.proof import (
     Certificate,
@@ -58,8 +56,6 @@ __all__ = ["prove_shape"]
 
 #: A path splits so often for the sake of a goal, after the body has ended.
 EXTRA = 6
-#: The boxes of one goal may take such a share of the time that is left.
-SHARE = 0.25
 #: The tree of a face is begun so often, at most.
 AGAIN = 8
 #: More faces than this end a proof.
@@ -105,11 +101,9 @@ class _Search:
         self.planes: list[Plane] = [Plane()]
         self.numbers = {Plane().key: 0}
         self.entries: list[Entry] = []
-        self.box: dict[str, tuple[Fraction, Fraction]] = {}
         self.ranges: dict[int, tuple[fmpq, fmpq]] = {}
         self.paths = 0
-        self.squares = self.boxes = False
-        self.covering = ""
+        self.squares = False
         self.exceptions: list[str] = []
         self.links: list[tuple[int, str, int]] = []
 
@@ -134,15 +128,12 @@ class _Search:
                     )
                 )
         except _OutOfBudget as end:
-            return Unproved(str(end), self.paths, self.seconds)
+            return Unproved(str(end), self.paths)
         except MemoryError:
-            return Unproved("memory was short", self.paths, self.seconds)
+            return Unproved("memory was short", self.paths)
         leaves = [node for face in faces for node in face.nodes if isinstance(node, Leaf)]
-        slacks = {goal.slack for leaf in leaves for goal in leaf.goals}
-        if not slacks:
-            return Unproved("nothing is asserted at this shape", self.paths, self.seconds)
-        if self.settings.slack is not None and slacks == {"0"}:
-            return self._open("no bound is asserted at this shape; slack is that of bounds")
+        if not any(leaf.goals for leaf in leaves):
+            return Unproved("nothing is asserted at this shape", self.paths)
         return Proof(
             integers=self.shape.integers,
             sizes={},
@@ -153,24 +144,18 @@ class _Search:
             lemmas=tuple(self.lemmas.goals),
             faces=tuple(faces),
             exceptions=tuple(dict.fromkeys([*self.exceptions, *excepted(faces, self.links)])),
-            slack=str(self.settings.slack or 0),
             seconds=self.seconds,
         )
 
     def _method(self) -> Method:
         """The strongest one that was needed."""
-        if self.boxes:
-            return "boxes"
         return "squares" if self.squares or self.lemmas.goals else "algebra"
 
     def _read_ranges(self) -> None:
-        """The range of each entry. With slack all of them are hypotheses."""
-        on_boxes = self.settings.slack is not None
+        """The range of each entry."""
         drawn = ranges(self.family, self.shape)
         for index, (name, (low, high)) in enumerate(zip(self.ring.names, drawn, strict=False)):
-            ends = box_of(low, high) if on_boxes else bounds_of(low, high)
-            bounded = on_boxes or is_bounded(low, high)
-            self.box[name] = ends
+            ends, bounded = bounds_of(low, high), is_bounded(low, high)
             if bounded:
                 low_, high_ = (fmpq(end.numerator, end.denominator) for end in ends)
                 self.ranges[index] = low_, high_
@@ -273,7 +258,7 @@ class _Search:
 
     def _open(self, reason: str, error: Exception | None = None) -> Unproved:
         where = "" if error is None else place(self.claim, error)
-        return Unproved(reason, self.paths, self.seconds, where)
+        return Unproved(reason, self.paths, where)
 
     def _link(self, plane: Plane, link: Linked) -> Link | Unproved:
         beyond = plane.beyond(self.ring, link)
@@ -303,10 +288,7 @@ class _Search:
                 if goal is None:
                     self._check_budget()
                     name = relation_name(relation.label, number)
-                    missing = f"; {self.covering}" if self.covering else ""
-                    return self._open(
-                        f"{name} does not follow from what is known on a path{missing}"
-                    )
+                    return self._open(f"{name} does not follow from what is known on a path")
                 goals.append(replace(goal, relation=number, entry=entry))
         return Leaf(outcome="asserted", goals=tuple(goals))
 
@@ -350,20 +332,11 @@ class _Search:
         left, right = one.coerced(lhs), one.coerced(rhs)
         if not (isinstance(left, Quotient) and isinstance(right, Quotient)):
             return None, None  # a ball without bounds
-        slack = fmpq(0)
-        if self.settings.slack is not None and kind == "leq":
-            slack = fmpq(self.settings.slack.numerator, self.settings.slack.denominator)
-        scaled = right.num * (slack + 1).p
-        p = scaled * left.den - left.num * (slack + 1).q * right.den
+        p = right.num * left.den - left.num * right.den
         if not cell.ask(left.den * right.den, PLUS):
             p = -p
         p = self.ring.reduced(p)
-        found: Certificate | None = None
-        if slack:  # where boxes end soon, squares need not be looked for
-            found = certificate(cell, p, WANTED[kind], replace(self.ways, squares=False))
-            found = found or self._on_boxes(cell, p)
-        if found is None:
-            found = certificate(cell, p, WANTED[kind], self.ways)
+        found = certificate(cell, p, WANTED[kind], self.ways)
         if found is None:
             return None, p
         self.squares = self.squares or _has_squares(found)
@@ -374,19 +347,9 @@ class _Search:
                 certificate=found,
                 lhs=Ratio(num=str(left.num), den=str(left.den)),
                 rhs=Ratio(num=str(right.num), den=str(right.den)),
-                slack=str(slack),
             ),
             p,
         )
-
-    def _on_boxes(self, cell: Cell, p: fmpz_mpoly) -> Certificate | None:
-        left = max(self.settings.seconds - self.seconds, 0.0) * SHARE
-        covering = boxes(
-            str(p), facts(cell), definitions(cell), self.box, strict=False, seconds=left
-        )
-        self.boxes = self.boxes or covering.certificate is not None
-        self.covering = covering.reason
-        return covering.certificate
 
 
 def _has_squares(found: Certificate) -> bool:

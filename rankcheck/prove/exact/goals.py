@@ -29,7 +29,7 @@ from rankcheck.prove.proof import (
 )
 from rankcheck.prove.sums.ring import negated, variables
 
-__all__ = ["Ways", "certificate", "definitions", "facts", "splits"]
+__all__ = ["Ways", "certificate", "definitions", "splits"]
 
 #: Roots are eliminated one inside another up to this depth.
 DEPTH = 4

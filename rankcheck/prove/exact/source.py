@@ -13,7 +13,7 @@ from rankcheck.balls import BallArray
 from rankcheck.instances.scope import ScopeShape
 from rankcheck.instances.source import Source
 
-__all__ = ["VariableSource", "bounds_of", "box_of", "is_bounded"]
+__all__ = ["VariableSource", "bounds_of", "is_bounded"]
 
 #: A range that reaches as far on both sides is there for floats, and is no hypothesis of a proof.
 FREE = 2.0
@@ -43,17 +43,6 @@ def bounds_of(low: float, high: float) -> tuple[Fraction, Fraction]:
         if high < mark <= outer[1]:
             outer = outer[0], Fraction(high)
     return outer
-
-
-def box_of(low: float, high: float) -> tuple[Fraction, Fraction]:
-    """The part of a range that boxes cover: what of it lies in [-1, 1], else all of it.
-
-    >>> box_of(-8, 8), box_of(0.25, 8)
-    ((Fraction(-1, 1), Fraction(1, 1)), (Fraction(1, 4), Fraction(1, 1)))
-    """
-    outer = bounds_of(low, high)
-    inside = max(outer[0], Fraction(-1)), min(outer[1], Fraction(1))
-    return inside if inside[0] < inside[1] else outer
 
 
 class VariableSource(Source):

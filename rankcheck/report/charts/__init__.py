@@ -1,6 +1,6 @@
 """The pictures of the report.
 
-What lives here: what is drawn of a ledger, of a relation, of a hunt, an audit and an experiment.
+What lives here: what is drawn of a ledger, of a relation, of a hunt and of an audit.
 Quantities come from the rooms below; a picture computes none of its own.
 May import: everything below `report`, and `report.svg`.
 """

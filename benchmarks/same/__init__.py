@@ -1,0 +1,1 @@
+"""What must not change: verdicts, controls, refutations, what is kept, audits, faces."""
