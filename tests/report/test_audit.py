@@ -13,7 +13,6 @@ from rankcheck.report.charts.audit import pictures
 from rankcheck.report.notebook import html
 
 from .audits import DEPTH, made_up, odd, spectrum, without_data
-from .blocks import odd_blocks, residual, transformer
 from .charts.conftest import parse
 from .conftest import MARKUP
 from .test_page import Page, words
@@ -54,43 +53,6 @@ def test_nothing_of_an_audit_is_markup_or_a_request():
     for tag, attributes in page.tags:
         assert not any(name.startswith("on") for name in attributes), (tag, attributes)
         assert not {"src", "srcset", "style", "action", "href"} & set(attributes)
-
-
-def test_what_a_page_says_of_a_network_with_blocks():
-    page = Page(audit_page(residual()))
-    assert page.open == []
-    said = words(page.text)
-    for wanted in (
-        "57 cost 5 blocks 8 layers",
-        "torch module, at most 6 layers with weights on a path, 10 numbers in and 5 out,",
-        "No chain: 3 residual blocks, ReLU. Measured; no theorem is about the whole.",
-        "3 blocks.1 residual 16 × 16 2 11 30.25 240 16? 40 1.4 0.9 4 0.12 12.25",
-        "claimed stem, blocks.0, blocks.1, blocks.2, head every chain of affine maps with ReLU",
-        "not claimed blocks.0, blocks.1, blocks.2 that it costs so much itself, as a shortcut",
-        "A chain instead Every chain of affine maps with ReLU between them that has 6 layers",
-        "This network costs 57.",
-        "blocks.0.first, blocks.0.second",
-    ):
-        assert wanted in said, wanted
-    for chains_alone in ("cost per layer", "distance²", "Schatten power", "nothing claimed"):
-        assert chains_alone not in said
-    assert "$" not in page.text
-    assert len(page.all("id")) == len(set(page.all("id")))
-
-
-def test_the_page_says_of_which_blocks_nothing_is_claimed():
-    said = words(Page(audit_page(transformer())).text)
-    assert "nothing claimed attention attention is no composition of affine maps" in said
-    assert "mlp, encoder.layers.0.feed_forward_with_a_long_name GELU is not" in said
-    assert "2 mlp residual, a row 16 × 16 2 12.5 240" in said
-    assert "a chain, at least" not in said
-    assert "A chain instead" not in said
-
-
-def test_nothing_of_a_block_is_markup():
-    page = Page(audit_page(odd_blocks(MARKUP)))
-    assert page.text.count(MARKUP) > 10
-    assert not {"img", "script", "iframe", "object", "embed", "link"} & {t for t, _ in page.tags}
 
 
 def test_a_notebook_shows_the_same():
@@ -149,34 +111,6 @@ def extremes():
             ),
         ),
         "rank of no singular value": replace(usual, rank=50),
-        "blocks without figures": replace(
-            residual(),
-            data=None,
-            blocks=tuple(
-                replace(
-                    one,
-                    cost=0.0,
-                    least_cost=None,
-                    points=0,
-                    ranks={},
-                    gaps=None,
-                    layers=(),
-                    singular_values=(),
-                    branch=(),
-                    branch_ranks={},
-                    depth=0,
-                    imbalance=None,
-                )
-                for one in residual().blocks
-            ),
-        ),
-        "huge blocks": replace(
-            residual(),
-            blocks=tuple(
-                replace(one, cost=1e300, singular_values=(none, Quantiles(0, 1, 1e9, 1e150, 1e300)))
-                for one in residual().blocks * 50
-            ),
-        ),
         "names of nothing": replace(
             usual, name="", words=(), layers=(replace(first, name=""),), versions={}
         ),
