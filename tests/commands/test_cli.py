@@ -216,14 +216,10 @@ def test_a_malformed_claim_is_named_by_list_and_hunt(mine, command):
     ("names", "option", "values"),
     [
         ("verify hunt certify", "--shrink", "inf nan -1 x"),
-        ("verify hunt certify replay doctor report", "--limit", "inf nan -1"),
+        ("verify hunt certify replay doctor report", "--limit", "inf -1"),
         ("hunt", "--budget", "0 nan"),
-        ("hunt", "--scope", "-2"),
         ("verify hunt audit report", "--workers", "0 two"),
-        ("audit", "--max-rank", "0"),
         ("audit", "--tolerance", "1 nan"),
-        ("audit", "--slope", "-1 inf"),
-        ("verify certify hunt", "--seed", "x"),
     ],
 )
 def test_a_number_out_of_range_is_one_line(command, names, option, values):

@@ -35,12 +35,6 @@ def test_the_first_thing_is_wrong_at_a_glance():
     assert "**Read as** for large $L$ only" in rest
 
 
-def test_misprints_are_folded():
-    misprints = PAGE.partition("\n## Misprints\n")[2]
-    assert "###" not in misprints
-    assert misprints.count("<details><summary>") == misprints.count("**Printed:**") > 50
-
-
 def test_every_picture_is_there_and_no_other():
     named = set(re.findall(r"\]\((errata/[^)]*\.svg)\)", PAGE))
     assert named == {f"errata/{file.name}" for file in (DOCS / "errata").iterdir()}

@@ -1,6 +1,5 @@
 """The workflows are YAML that GitHub takes, and their commands are ones that rankcheck has."""
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -106,13 +105,6 @@ def test_actions_are_pinned_to_one_commit_each():
     assert len(pins) > 4
     assert None not in pins
     assert len({found[1] for found in pins}) == len({found[0] for found in pins})
-
-
-def test_the_scripts_of_the_workflows_are_there():
-    named = {name for path in OURS for name in re.findall(r"\.ci/\w+", path.read_text("utf-8"))}
-    assert {".ci/run", ".ci/notes", ".ci/try"} <= named
-    for name in named:
-        assert os.access(ROOT / name, os.X_OK)
 
 
 def test_the_exit_codes_are_those_of_the_commands():
