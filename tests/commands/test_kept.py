@@ -105,16 +105,3 @@ def test_all_that_is_kept_of_a_claim_is_replayed(command):
     code, out, err = command("replay", "linear.nuclear-norm", "--limit", "0")
     assert (code, err) == (0, "")
     assert "(proved again" in out or "(checked again)" in out
-
-
-@pytest.mark.parametrize(
-    ("argument", "said"),
-    [
-        ("bottleneck.mirsky-wrong", "selects no claim"),
-        ("rank.no-such.json", "no certificate can be read"),
-    ],
-)
-def test_what_cannot_be_replayed_is_named(command, argument, said):
-    code, out, err = command("replay", argument)
-    assert (code, out) == (2, "")
-    assert said in err

@@ -1,7 +1,5 @@
 """rankcheck report, show --html and export, on good and bad input."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -55,20 +53,6 @@ def test_without_a_ledger_the_claims_are_verified(monkeypatch, command):
     assert said.startswith("1 claim to verify, for the page a.html\n")
     assert made == [["rank.sandwich"]]
     assert "broken" in Path("a.html").read_text(encoding="utf-8")
-
-
-def test_nothing_slow_is_imported_before_it_says_what_it_does():
-    """Neither torch nor what draws pages."""
-    code = (
-        "import sys; import rankcheck.commands.verify as v\n"
-        "from rankcheck.commands.cli import main\n"
-        "slow = {'torch', 'numpy', 'jinja2', 'markdown_it'}\n"
-        "v.Run.ledger = lambda *_: sys.exit(str(slow & set(sys.modules)))\n"
-        "main(['report', 'rank.sandwich'])"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ran.stderr == "set()\n"
-    assert ran.stdout == "1 claim to verify, for the page rankcheck-report.html\n"
 
 
 def test_a_claim_is_verified_and_shown(command):

@@ -12,7 +12,7 @@ from rankcheck.report import audit_page
 from rankcheck.report.charts.audit import pictures
 from rankcheck.report.notebook import html
 
-from .audits import DEPTH, made_up, odd, spectrum, without_data
+from .audits import DEPTH, made_up, odd, spectrum
 from .charts.conftest import parse
 from .conftest import MARKUP
 from .test_page import Page, words
@@ -34,13 +34,6 @@ def test_what_a_page_says():
     assert fails < undecided < holds < large < other
     assert len(page.all("id")) == len(set(page.all("id")))
     assert "$" not in page.text
-
-
-def test_without_data_there_is_nothing_of_data():
-    said = words(Page(audit_page(without_data())).text)
-    assert "Layers" in said
-    for absent in ("The data", "energy", "dead", "Theorems", "rank of the Jacobian"):
-        assert absent not in said
 
 
 def test_nothing_of_an_audit_is_markup_or_a_request():
@@ -101,16 +94,6 @@ def extremes():
         "huge": replace(usual, layers=(huge,) * 3),
         "one layer": replace(usual, layers=(first,), model=thin),
         "deep": replace(usual, layers=(wide,) * 200, theorems=usual.theorems * 20),
-        "many ranks": replace(
-            usual,
-            data=replace(
-                usual.data,
-                ranks=dict.fromkeys(range(0, 500, 7), 1),
-                bounds=tuple(BoundByRank(n, 1, -8.0 * n, -9.0 * n) for n in range(0, 500, 7)),
-                singular_values=usual.data.singular_values * 100,
-            ),
-        ),
-        "rank of no singular value": replace(usual, rank=50),
         "names of nothing": replace(
             usual, name="", words=(), layers=(replace(first, name=""),), versions={}
         ),
