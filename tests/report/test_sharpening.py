@@ -11,7 +11,7 @@ from rankcheck.sharpen.run import sharpen
 from tests.sharpen.made import STATES, odd
 
 from .conftest import MARKUP
-from .test_page import Page, words
+from .test_page import Page, assert_inert, words
 
 
 def said(data) -> str:
@@ -51,14 +51,10 @@ def test_every_ratio_of_a_page_is_one_of_the_json(state):
 
 def test_nothing_of_a_sharpening_is_markup_or_a_request():
     text = sharpening_page(odd(MARKUP + "\x1b[2J\x00\udc80"))
-    text.encode()
-    assert not set("\x1b\x00") & set(text)
-    page = Page(text)
-    assert page.text.count(MARKUP) > 10
-    assert not {"img", "script", "iframe", "object", "embed", "link"} & {t for t, _ in page.tags}
-    for tag, attributes in page.tags:
-        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
-        assert not {"src", "srcset", "style", "action", "href"} & set(attributes)
+    assert_inert(text, 10)
+    assert not [
+        tag for tag, attributes in Page(text).tags if tag == "script" or "href" in attributes
+    ]
 
 
 def test_a_notebook_shows_the_result_of_a_search(declare, scalars, tmp_path):
