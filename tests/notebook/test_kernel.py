@@ -110,7 +110,7 @@ def test_the_counterexample_is_the_arguments(outputs):
     [printed] = outputs["arguments"]
     value, cost, relation = re.fullmatch(r"\[(.*)\] (\S+) <(.*)>\n", printed.text).groups()
     assert abs(float(value)) > float(cost)
-    assert "fails by" in relation
+    assert "fails at 1 of 1" in relation
 
 
 def test_the_line_of_progress_is_gone(outputs):
