@@ -477,22 +477,6 @@ def test_a_junit_file_has_ids_and_verdicts(run, pytester):
     assert found["test_other"] == {"k": "v"}
 
 
-def test_a_claim_that_runs_again_has_its_properties_once(run, pytester):
-    pytester.makeconftest(
-        """
-        import pytest
-        from _pytest.runner import runtestprotocol
-
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_runtest_protocol(item, nextitem):
-            runtestprotocol(item, nextitem=nextitem, log=False)
-        """
-    )
-    run("--junitxml", "j.xml", test_it=CITED)
-    text = (pytester.path / "j.xml").read_text()
-    assert text.count("rankcheck.verdict") == 1
-
-
 def annotated(out):
     """The annotations in what was printed: level, file, line, title."""
     form = r"^::(\w+) file=([^,]*),line=(\d+),title=(.*?)::"

@@ -46,16 +46,8 @@ def test_the_best_ratio_or_the_deviation(row, relations, shown):
 
 def test_a_refuted_row_shows_its_refutation(row):
     """Not what was seen before it: the largest ratio, and the share of what was looked at."""
-    found = Counterexample(
-        label="",
-        kind="leq",
-        lhs="5/2",
-        rhs="2",
-        excess="1/2",
-        description="",
-        family="f()",
-        bits=128,
-    )
+    sides = {"lhs": "5/2", "rhs": "2", "excess": "1/2"}
+    found = Counterexample(label="", kind="leq", **sides, description="", family="f()", bits=128)
     refuted = row(verdict="refuted", kind="conjecture", counterexample=found)
     assert (refuted.best_ratio, refuted.best) == (1.25, "1.2500")
     assert replace(refuted, counterexample=replace(found, kind="eq")).best == ""
