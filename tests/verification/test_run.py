@@ -1,15 +1,12 @@
 """A run in one process: its rows, its events, and what a claim that could not finish says."""
 
-import os
-
 import pytest
 
 from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
 from rankcheck.parallel import Done, Started, Told
-from rankcheck.verification.one import unfinished
 from rankcheck.verification.profiles import Profile, Settings
-from rankcheck.verification.run import default_workers, verify_claims
+from rankcheck.verification.run import verify_claims
 
 SOURCE = '''
 from rankcheck import conjecture, leq
@@ -44,24 +41,3 @@ def test_a_run_tells_what_happens(entries, tmp_path):
     assert (first, last) == (Started(entry), Done(entry, [row]))
     assert all(isinstance(event, Told) and event.value > 0 for event in between)
     assert between
-
-
-def test_what_did_not_finish_says_why(entries):
-    [entry] = entries
-    row = unfinished(entry, "the reason")
-    assert (row.verdict, row.messages) == (
-        "undecided",
-        ("run.square is undecided: the reason",),
-    )
-    row = unfinished(entry, "the reason", "failed")
-    assert (row.verdict, row.messages) == ("failed", ("run.square failed: the reason",))
-
-
-def test_workers_are_at_most_the_cores_and_the_claims(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
-    assert [default_workers(claims) for claims in (0, 1, 2, 3, 9)] == [1, 1, 2, 3, 3]
-    monkeypatch.delattr(os, "sched_getaffinity")
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    assert default_workers(9) == 2
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert default_workers(9) == 1
