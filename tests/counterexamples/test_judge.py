@@ -437,25 +437,3 @@ def test_huge_sides(scalars, record):
     assert judgement.finding == "refuted"
     assert judgement.relative_excess == Fraction(6, 7)
     assert judge(claim, record(0.5)).finding == "satisfied"
-
-
-@pytest.mark.parametrize(
-    "transformed",
-    [
-        lambda x: torch.func.vmap(torch.sin)(x),
-        lambda x: torch.func.jacrev(torch.sin)(x).sum(-1),
-        lambda x: torch.func.jacfwd(torch.sin)(x).sum(-1),
-        lambda x: torch.func.grad(lambda y: y.square().sum())(x),
-        lambda x: torch.autograd.functional.jacobian(torch.sin, x).sum(-1),
-    ],
-)
-def test_transforms_of_torch_say_what_to_write(declare, transformed):
-    @instances
-    def vectors(source):
-        return (source.tensor(2),)
-
-    claim = declare(lambda x: leq(transformed(x), -1.0), vectors())
-    judgement = judge(claim, read_choices(claim.instances, [[1, 2]]))
-    assert judgement.unprovable
-    assert "in place of vmap let the body take leading batch axes" in judgement.reason
-    assert "Network.jacobian" in judgement.reason

@@ -67,6 +67,12 @@ def test_all_instances_are_proved(declare):
     assert one.proof.controls == {"more": "false", "less": "proved"}
 
 
+def test_a_range_that_is_not_whole_says_so(declare):
+    found = prove_range(declare(pascal, triangles()), Settings(), most=10)
+    assert isinstance(found, Ranged)
+    assert (found.whole, found.seen, found.proof.paths) == (False, 10, 10)
+
+
 def test_instances_outside_the_hypotheses_do_not_count(declare):
     found = prove_range(declare(pascal, odd()), Settings())
     assert isinstance(found, Ranged)

@@ -3,18 +3,15 @@
 What is accepted is evaluated here at rational points, both sides, in other code.
 """
 
-import sys
-from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
 import pytest
 
 from rankcheck.algebra.polynomials import parse
-from rankcheck.prove.proof import Definition, Fact, Squares, Term
+from rankcheck.prove.proof import Definition, Fact
 from rankcheck.prove.sums.ring import known_signs
-from rankcheck.prove.sums.semidefinite import squares_of
-from rankcheck.prove.sums.squares import _expands, missing, squares
+from rankcheck.prove.sums.squares import squares
 
 NO_FACTS = ()
 NOT_NEGATIVE = tuple(Fact(of=f"x{i}", signs="0+") for i in range(4))
@@ -156,58 +153,3 @@ def test_what_is_false_is_not_proved(name):
 def test_what_has_equality_is_not_strict(name):
     goal, facts, definitions = PROVED[name]
     assert squares(goal, facts, definitions, strict=True) is None
-
-
-@pytest.mark.parametrize(
-    "forgery",
-    [
-        {"constant": "1/1000000000"},
-        {"multiplier": "2"},
-        {"terms": ()},
-        {"terms": (Term(weight="1", square="x0 - 1001/1000*x1"),)},
-        {"terms": (Term(weight="1", square="x0 - x1", known=("x0",)),)},
-        {"terms": (Term(weight="-1", square="x0"), Term(weight="2", square="x0"))},
-    ],
-)
-def test_a_certificate_is_expanded_again(forgery):
-    goal = "x0^2 - 2*x0*x1 + x1^2"
-    right = Squares(terms=(Term(weight="1", square="x0 - x1"),))
-    assert _expands(goal, right, strict=False)
-    assert not _expands(goal, right, strict=True)
-    assert not _expands(goal, replace(right, **forgery), strict=False)
-
-
-def test_a_negative_weight_is_refused():
-    terms = (Term(weight="2", square="x0"), Term(weight="-1", square="x0"))
-    assert not _expands("x0^2", Squares(terms=terms), strict=False)
-
-
-def test_without_the_solver_gram_matrices_that_follow_from_the_equations_are_found(monkeypatch):
-    assert missing() == ""
-    monkeypatch.setitem(sys.modules, "clarabel", None)
-    assert missing() == "sums of squares need the extra prove"
-    for name, there in (("AM-GM, 2", True), ("Cauchy-Schwarz", True), ("AM-GM, 4", False)):
-        goal, facts, definitions = PROVED[name]
-        assert (squares(goal, facts, definitions, strict=False) is not None) == there
-
-
-@pytest.mark.parametrize(
-    ("matrix", "semidefinite"),
-    [
-        ([[1, 1], [1, 1]], True),
-        ([[0, 0], [0, 1]], True),
-        ([[0, 1], [1, 1]], False),
-        ([[1, 2], [2, 1]], False),
-        ([[-1]], False),
-        ([], True),
-        ([[2, -1, -1], [-1, 2, -1], [-1, -1, 2]], True),
-    ],
-)
-def test_semidefinite_matrices_are_recognised_exactly(matrix, semidefinite):
-    from flint import fmpq
-
-    found = squares_of([[fmpq(v) for v in row] for row in matrix])
-    assert (found is not None) == semidefinite
-    for i, row in enumerate(matrix if found is not None else []):
-        for j, entry in enumerate(row):
-            assert sum(weight * v[i] * v[j] for weight, v in found) == entry

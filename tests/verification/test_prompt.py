@@ -7,6 +7,7 @@ import pytest
 
 from rankcheck import verify_claim
 from rankcheck.claims import registry
+from rankcheck.counterexamples import CertificateError, read, replay
 from rankcheck.verification.profiles import Profile, Settings
 
 SOURCE = '''
@@ -50,4 +51,8 @@ def test_a_claim_whose_file_does_not_exist(tmp_path, monkeypatch, forgotten, fil
     assert (row.verdict, row.file) == ("guarded", file)
     row = verify_claim(names["test_small"], settings)
     assert row.verdict == "refuted"
-    assert (tmp_path / ".rankcheck" / "prompt.small.json").exists()
+    path = tmp_path / ".rankcheck" / "prompt.small.json"
+    assert (read(path)["file"], read(path)["path"]) == ("", "")
+    assert replay(path, claim=names["test_small"]).refuted
+    with pytest.raises(CertificateError):
+        replay(path)
