@@ -255,12 +255,6 @@ def test_what_balls_cannot_do_is_undecided(scalars, record, body, value, reason)
     assert re.search(reason, judgement.reason)
 
 
-def test_a_claim_that_says_it_has_no_ball_form(declare, scalars, record):
-    claim = declare(lambda x: leq(x + 1, x), scalars(), no_ball="a table")
-    judgement = judge(claim, record(1.0))
-    assert (judgement.finding, judgement.reason) == ("undecided", "no ball form: a table")
-
-
 @instances
 def integers(source, *, most=9):
     return source.integer(1, most)

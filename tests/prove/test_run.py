@@ -13,7 +13,6 @@ from rankcheck.linalg import rank
 from rankcheck.prove.checking import UnsoundError
 from rankcheck.prove.controls import ProvedFalseError
 from rankcheck.prove.file import Proofs, keep, leave
-from rankcheck.prove.settings import Unproved
 
 
 @instances
@@ -101,15 +100,6 @@ def test_proofs_are_left_and_read(claim, engine):
     found = Proofs.read(Path(result.left))
     assert found.shapes == {"algebra": 3}
     assert len(found.proofs) == 3
-
-
-def test_json_has_what_the_text_says(claim, engine):
-    engine.unproved = {1: Unproved("no", paths=2)}
-    data = rankcheck.prove(claim, entries=2, seed=3).to_json()
-    assert (data["schema"], data["claim"], data["proved"], data["shapes"]) == (1, "t.made-up", 2, 3)
-    assert data["outcomes"][0]["reason"] == "no"
-    assert data["outcomes"][0]["method"] is None
-    assert data["outcomes"][1]["method"] == "algebra"
 
 
 @instances
