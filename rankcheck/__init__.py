@@ -15,6 +15,7 @@ from rankcheck._version import __version__
 from rankcheck.doors import door
 
 if TYPE_CHECKING:
+    from rankcheck.audit.measure import measure
     from rankcheck.claims.claim import Claim, ClaimError, Need
     from rankcheck.claims.declare import (
         bound,
@@ -55,6 +56,7 @@ __all__ = [
     "leq",
     "limit",
     "lt",
+    "measure",
     "paper",
     "prove",
     "refuted",
@@ -82,6 +84,7 @@ notebook.register(_html, _text)
 _load = door(
     __name__,
     {
+        "rankcheck.audit.measure": ("measure",),
         "rankcheck.claims.claim": ("Claim", "ClaimError", "Need"),
         "rankcheck.claims.declare": (
             "bound",

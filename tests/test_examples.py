@@ -61,29 +61,21 @@ def test_train_and_audit(run, capsys):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "kinds", "claimed"),
+    ("name", "kinds"),
     [
-        ("audit_residual", ["residual"] * 4, [True] * 4),
-        ("audit_convolution", ["chain"], [True]),
-        (
-            "audit_transformer",
-            ["chain", "residual", "residual", "chain"],
-            [True, False, False, True],
-        ),
+        ("residual", ["Block", "Linear", "Linear"] * 4),
+        ("convolution", ["Conv2d"] * 4),
+        ("transformer", ["Linear", "TransformerEncoderLayer", "LayerNorm", "MultiheadAttention"]),
     ],
 )
-def test_audits_of_networks_that_are_no_chains(run, capsys, name, kinds, claimed):
-    run(name, "--steps", "3", "--folder", "left")
-    assert {path.name for path in Path("left").iterdir()} == {"audit.html", "audit.json"}
-    assert files.GENERATOR in Path("left/audit.html").read_text(encoding="utf-8")
-    found = json.loads(Path("left/audit.json").read_text(encoding="utf-8"))
-    assert [block["kind"] for block in found["blocks"]] == kinds
-    assert [not block["unclaimed"] for block in found["blocks"]] == claimed
+def test_examples_of_measuring(run, capsys, name, kinds):
+    run(f"measure_{name}", "--steps", "2")
     out = capsys.readouterr().out
     assert out.count("step") == 2
-    assert f"open {Path('left') / 'audit.html'}" in out
+    shown = re.findall(r"^  \S+ \((\w+), ", out, re.M)
+    assert shown[: len(kinds)] == kinds
+    assert "the rank of Jf should be " in out
 
 
 @pytest.mark.parametrize(

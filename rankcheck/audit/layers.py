@@ -10,20 +10,20 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.model import Model
-from rankcheck.audit.part import Part
-from rankcheck.audit.ranks import NEAR, TOLERANCE, most_common, rank_facts, ranks_and_gaps
-from rankcheck.audit.result import LayerFacts
+from rankcheck.audit.part import Job, Part, batch_size
+from rankcheck.audit.ranks import NEAR, TOLERANCE, rank_facts, ranks_and_gaps
+from rankcheck.audit.result import Balanced, LayerFacts, most_common
 from rankcheck.linalg import frobenius_squared, rank_threshold, singular_values
 from rankcheck.networks import Network, neuron_imbalances
 from rankcheck.witnesses.projections import isometry_distance
 
 __all__ = [
+    "balance",
     "dead_cost",
     "effective_rank",
     "measure_layers",
     "participation",
     "relative_imbalances",
-    "represented_by",
     "spectra",
     "stable_rank",
 ]
@@ -151,15 +151,10 @@ def _on_data(facts: LayerFacts, data: Part, index: int) -> LayerFacts:
             linear=int((~below).sum()),
             bent=int((above & below).sum()),
         )
-    return represented_by(facts, second, len(data))
-
-
-def represented_by(facts: LayerFacts, second: Tensor, points: int) -> LayerFacts:
-    """With the energy and the spectrum of what comes out, from the mean of ααᵀ over points."""
     return replace(
         facts,
         energy=float(second.trace()),
-        representation=tuple(_roots(second)[:points].tolist()),
+        representation=tuple(_roots(second)[: len(data)].tolist()),
     )
 
 
@@ -171,3 +166,25 @@ def _roots(C: Tensor) -> Tensor:
     values = torch.linalg.eigvalsh(C).flip(-1)
     zero = rank_threshold(C, values.abs())
     return torch.where(values > zero, values, 0.0).sqrt()
+
+
+def balance(model: Model, X: Tensor | None = None, *, device: str = "cpu") -> Balanced:
+    """Balance the neurons, and compare the values at the points X (N, n_0)."""
+    net = model.net
+    try:
+        other = model.balanced
+    except ArithmeticError:
+        return Balanced(float(net.cost()), None if X is None else 0.0, converged=False)
+    change = None if X is None else _change(net, other, X, device)
+    return Balanced(min(float(other.cost()), float(net.cost())), change)
+
+
+def _change(net: Network, other: Network, X: Tensor, device: str) -> float:
+    """max |f(x) − g(x)| / max |f(x)|, over the points and the outputs; 0 if f = g."""
+    one, two = (Job(each, (), device).on_device().net for each in (net, other))
+    largest = different = 0.0
+    for x in X.split(batch_size(net)):
+        here = one(x.to(device))
+        largest = max(largest, float(here.abs().max()))
+        different = max(different, float((here - two(x.to(device))).abs().max()))
+    return different / largest if largest else different

@@ -7,12 +7,34 @@ from functools import cached_property
 
 from rankcheck.errors import InputError
 from rankcheck.networks import Network, balance_neurons
+from rankcheck.stored import shown
 
-__all__ = ["Model", "ModelError"]
+__all__ = ["NO_CHAIN", "Model", "ModelError", "label", "require"]
+
+#: What is said of a network that the theory is not about.
+NO_CHAIN = (
+    "so this is no chain of affine maps with one (leaky) ReLU between them; rankcheck.measure("
+    "module, X) measures any module"
+)
 
 
 class ModelError(InputError):
     """A model or its data cannot be audited: what was found, where, and what is needed."""
+
+
+def require(condition: object, message: str) -> None:
+    """Check that a condition holds.
+
+    Raises:
+        ModelError: with the message, what happened and the rule, if it does not.
+    """
+    if not condition:
+        raise ModelError(message)
+
+
+def label(name: object) -> str:
+    """A name from a file on one line, in quotes, cut off."""
+    return shown(name if isinstance(name, str) else str(name), 120)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,27 +47,25 @@ class Model:
         source: what it was read from: `safetensors`, `state dict`, `ONNX`, `torch module`,
             `scikit-learn`, `network`.
         names: of its L affine maps: those of the file, joined by `+` where several were folded.
-        parameters: of each affine map, the names of its weights and its bias (None without one) in
-            the file; None for a map that was folded, is stored transposed, or has no names.
+        biases: of each affine map, whether it has a bias; one that has none adds nothing to the
+            tangent kernel.
         stored_cost: the sum of squares of the parameters as they are stored, before folding:
             weights and biases, those of batch norms included. Running averages are no parameters.
         folded: what was folded into an affine map, a sentence each. Folding keeps the function and
             changes the cost.
-        assumed: what the file does not say and was assumed, a sentence each.
-        guessed: whether the activations are among it: neither the file nor the caller named them.
-        branches: of what the names of the layers speak that no chain has, in words; empty if of
-            nothing.
+        assumed: what else was assumed or left out, a sentence each.
+        guess: what nobody said of the activations and of how the layers are joined, so that this
+            may be another network; empty if nothing was guessed.
     """
 
     net: Network
     source: str
     names: tuple[str, ...]
-    parameters: tuple[tuple[str, str | None] | None, ...]
+    biases: tuple[bool, ...]
     stored_cost: float
     folded: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
-    guessed: bool = False
-    branches: str = ""
+    guess: str = ""
 
     @cached_property
     def balanced(self) -> Network:

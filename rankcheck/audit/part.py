@@ -59,17 +59,19 @@ class Job:
     Attributes:
         norms: ‖W_ℓ‖_op, the rounding of Jacobians is bounded by them.
         device: where it is measured.
+        biases: of each affine map, whether its bias is a parameter, as the kernel takes it.
     """
 
     net: Network
     norms: tuple[float, ...]
     device: str = "cpu"
+    biases: tuple[bool, ...] = ()
 
     def on_device(self) -> Job:
         """The job with its network where it is measured."""
         net = self.net
         arrays = [[a.to(self.device) for a in side] for side in (net.weights, net.biases)]
-        return Job(net.with_parameters(*arrays), self.norms, self.device)
+        return replace(self, net=net.with_parameters(*arrays))
 
     def measure(self, points: np.ndarray) -> Part:
         """Measure a part, (n, n_0); the network is `on_device`."""
@@ -82,7 +84,7 @@ class Job:
         G = _compressed(net, at)
         J = G @ net.weights[0]  # the kernel needs G: this is nearly free
         fine = torch.isfinite(J).all(-1).all(-1)  # LAPACK refuses others
-        traces = torch.where(fine, ntk_trace_at(at, biases=True), torch.nan)
+        traces = torch.where(fine, ntk_trace_at(at, self.biases), torch.nan)
         finite = torch.where(fine[:, None, None], J, 0.0)
         noise = product_noise(at, [x.new_tensor(norm) for norm in self.norms])
         if len(G[0]) < net.widths[-1]:

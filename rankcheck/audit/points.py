@@ -16,30 +16,35 @@ product of masked weights that stands for the Jacobian there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from rankcheck.audit.layers import dead_cost, spectra
-from rankcheck.audit.merged import check_finite, index_rank, jacobian_facts, measured, quantiles
-from rankcheck.audit.model import Model
+from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.part import PART, Job, Part, is_narrow, join, prepare
-from rankcheck.audit.ranks import TOLERANCE
-from rankcheck.audit.result import BoundByRank, DataFacts, RankFacts
-from rankcheck.costs import excess
-from rankcheck.linalg import power, singular_values, symmetric_sqrt
+from rankcheck.audit.ranks import GAP, TOLERANCE, rank_facts, ranks_and_gaps
+from rankcheck.audit.result import BoundByRank, DataFacts, Quantiles, RankFacts
+from rankcheck.costs import effective_index_rank, excess
+from rankcheck.errors import InputError
+from rankcheck.linalg import power, rank_threshold, singular_values, symmetric_sqrt
 from rankcheck.networks import Network, gram
-from rankcheck.parallel import Work
+from rankcheck.parallel import Done, Limits, Unfinished, Work, executor_for
 
 __all__ = ["KERNEL_ROWS", "measure_points"]
 
 #: The Gram matrix of the tangent kernel has at most so many rows, or those of one point.
 KERNEL_ROWS = 1000
+#: A part whose worker dies so often ends the audit.
+DEATHS = 3
 #: It is computed in tiles of so many rows, two for each layer at a time.
 KERNEL_TILE = 256
 
@@ -70,50 +75,87 @@ def measure_points(
     """
     net = model.net
     values = spectra(net) if values is None else values
-    job = Job(net, tuple(float(s.amax()) if len(s) else 0.0 for s in values), device)
-    parts = (part.numpy() for part in X.detach().cpu().contiguous().split(PART))
-    merged = join(measured(Work(partial(prepare, job)), parts, executor, progress))
-    check_finite(merged)
-    facts = _facts(net, X, merged, device, max_rank, tolerance)
-    return replace(facts, dead_cost=dead_cost(net, merged) if net.slope == 0 else None), merged
-
-
-def _facts(
-    net: Network,
-    X: Tensor,
-    merged: Part,
-    device: str,
-    max_rank: int | None,
-    tolerance: float,
-) -> DataFacts:
-    s = torch.from_numpy(merged.singular_values)
-    noise = torch.from_numpy(merged.noise)
-    found = jacobian_facts(s, noise, (net.widths[-1], net.widths[0]), tolerance)
-    powers = torch.where(found.clear, power(s, Fraction(2, net.depth)), 0.0).sum(-1)
+    norms = tuple(float(s.amax()) if len(s) else 0.0 for s in values)
+    job = Job(net, norms, device, model.biases)
+    merged = join(_parts(job, X, executor, progress))
+    _check_finite(merged)
+    s, noise = torch.from_numpy(merged.singular_values), torch.from_numpy(merged.noise)
+    shaped = s.new_empty(0, net.widths[-1], net.widths[0])  # as rank_threshold reads it
+    found, gaps, _ = ranks_and_gaps(shaped, s, tolerance, noise)
+    counts = dict(sorted(Counter(found.tolist()).items()))
+    clear = s > rank_threshold(shaped, s, noise)
+    present = gaps[gaps.isfinite()]
+    powers = torch.where(clear, power(s, Fraction(2, net.depth)), 0.0).sum(-1)
     smooth = powers[~torch.from_numpy(merged.kinks)]
-    top, points = _kernel_top(net, X, device)
+    top, points = _kernel_top(net, X, job)
     spectrum, of_index = _index_rank(net, torch.from_numpy(merged.gradients) / len(X), tolerance)
     least = range((-1 if max_rank is None else max_rank) + 1)
-    return DataFacts(
+    facts = DataFacts(
         points=len(X),
-        ranks=found.ranks,
-        undecided=found.undecided,
-        gaps=found.gaps,
+        ranks=counts,
+        undecided=int((~(gaps >= GAP)).sum()),
+        gaps=_quantiles(present) if len(present) else None,
         tolerance=tolerance,
-        singular_values=found.singular_values,
-        schatten=quantiles(powers),
-        bounds=tuple(
-            _bound(net, k, found.ranks.get(k, 0), s, found.clear)
-            for k in sorted({*found.ranks, *least})
-        ),
+        singular_values=tuple(map(_quantiles, s.unbind(-1))),
+        schatten=_quantiles(powers),
+        bounds=tuple(_bound(net, k, counts.get(k, 0), s, clear) for k in sorted({*counts, *least})),
         kinks=int(merged.kinks.sum()),
-        kernel_trace=quantiles(torch.from_numpy(merged.traces)),
+        kernel_trace=_quantiles(torch.from_numpy(merged.traces)),
         kernel_top=top,
         kernel_points=points,
         egop=spectrum,
         index_rank=of_index,
         least_cost=net.depth * float(smooth.max()) if len(smooth) else None,
+        dead_cost=dead_cost(net, merged) if net.slope == 0 else None,
     )
+    return facts, merged
+
+
+def _parts(
+    job: Job, X: Tensor, executor: Any, progress: Callable[[int], object] | None
+) -> Iterator[Part]:
+    """The parts of the data in their order, wherever and in whatever order they are measured.
+
+    Raises:
+        InputError: if there is no such executor, or its workers are lost.
+    """
+    waiting: dict[int, Part] = {}
+    following = points = 0
+    parts = enumerate(part.numpy() for part in X.detach().cpu().contiguous().split(PART))
+    with closing(executor_for(executor, Work(partial(prepare, job)))) as executor:
+        for end in executor.run(parts, Limits(deaths=DEATHS)):
+            match end:
+                case Done((number, _), part):
+                    waiting[number] = part
+                case Unfinished((number, _)):
+                    raise InputError(
+                        f"part {number + 1} of the data {end.why()}; no part may be lost"
+                    )
+            while following in waiting:
+                part = waiting.pop(following)
+                following, points = following + 1, points + len(part)
+                if progress is not None:
+                    progress(points)
+                yield part
+
+
+def _check_finite(merged: Part) -> None:
+    """Refuse a network that is not finite somewhere on the data, or whose squares are not."""
+    fine = np.isfinite(merged.traces)
+    sums = (merged.gradients, *merged.second)
+    if fine.all() and all(np.isfinite(total).all() for total in sums):
+        return
+    where = "in a sum over the data" if fine.all() else f"at point {int(fine.argmin())}"
+    raise ModelError(
+        f"the network overflows {where}; its values, its derivatives and their squares are finite "
+        "in double precision"
+    )
+
+
+def _quantiles(values: Tensor) -> Quantiles:
+    """Least, quartiles and most of a vector."""
+    five = np.quantile(values.detach().cpu().numpy(), [0, 0.25, 0.5, 0.75, 1])
+    return Quantiles(*map(float, five))
 
 
 def _bound(net: Network, k: int, points: int, s: Tensor, clear: Tensor) -> BoundByRank:
@@ -126,13 +168,12 @@ def _bound(net: Network, k: int, points: int, s: Tensor, clear: Tensor) -> Bound
     return BoundByRank(k, points, float(excess(net, k)), logs)
 
 
-def _kernel_top(net: Network, X: Tensor, device: str) -> tuple[float, int]:
+def _kernel_top(net: Network, X: Tensor, job: Job) -> tuple[float, int]:
     """The largest eigenvalue of Θ(X, X)/K on K points at even distances, and K."""
     number = min(len(X), max(1, KERNEL_ROWS // net.widths[-1]))
     places = torch.arange(number) * len(X) // number
-    on_device = Job(net, (), device).on_device().net
     block = max(1, KERNEL_TILE // net.widths[-1])
-    K = gram(on_device, X[places].to(device), biases=True, block=block)
+    K = gram(job.on_device().net, X[places].to(job.device), biases=job.biases, block=block)
     return max(0.0, float(torch.linalg.eigvalsh(K)[-1])) / number, number
 
 
@@ -144,5 +185,12 @@ def _index_rank(net: Network, C: Tensor, tolerance: float) -> tuple[tuple[float,
         missing = net.widths[0] - len(root)
     else:
         small, missing = C, 0
-    spectrum, rank = index_rank(small, tolerance)
-    return (*spectrum, *[0.0] * missing), rank
+    values = torch.linalg.eigvalsh(small).flip(-1)
+    values = torch.where(values > rank_threshold(small, values.abs()), values, 0.0)
+    root = values.sqrt()
+    epsilon = tolerance * float(root[0])
+    rank = int(effective_index_rank(small, epsilon))
+    before = float(root[rank - 1]) if rank else math.inf
+    after = float(root[rank]) if rank < len(root) else 0.0
+    gap = before / after if after else math.inf
+    return (*values.tolist(), *[0.0] * missing), rank_facts(rank, gap, epsilon)

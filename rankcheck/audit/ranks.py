@@ -19,17 +19,17 @@ import math
 import torch
 from torch import Tensor
 
-from rankcheck.audit.part_facts import RankFacts, most_common
+from rankcheck.audit.result import RankFacts
 from rankcheck.linalg import rank_threshold
 
-__all__ = ["GAP", "NEAR", "TOLERANCE", "most_common", "rank_facts", "ranks_and_gaps"]
+__all__ = ["GAP", "NEAR", "TOLERANCE", "rank_facts", "ranks_and_gaps"]
 
 #: Singular values up to this share of the largest one count as zero.
 TOLERANCE = 0.05
 #: A rank k is separated if s_k / s_{k+1} is at least this; one that is not is shown as `8?`.
 #: The rank of an audit is that of most points, or of most layers where there are no data. It is
 #: shown as `8?` if the rank is not separated at half of these or more, or at as many as have the
-#: rank 8 at all (`rankcheck.audit.part_facts.is_clear`).
+#: rank 8 at all (`rankcheck.audit.result.is_clear`).
 GAP = 10.0
 #: A singular value is near 1 if it differs by no more: in print by the order L^{−1/2}.
 NEAR = 0.25

@@ -9,14 +9,12 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
-from rankcheck.audit.part_facts import BlockFacts, LayerFacts, Quantiles, RankFacts, is_clear
 from rankcheck.claims.signs import RelationKind
 from rankcheck.notebook import InNotebooks
 
 __all__ = [
     "Audit",
     "Balanced",
-    "BlockFacts",
     "BoundByRank",
     "DataFacts",
     "Hypothesis",
@@ -30,20 +28,114 @@ __all__ = [
 ]
 
 #: The version of the JSON.
-SCHEMA = 2
-#: The headline of an audit of parameters alone; its first line says what to do.
-GUESSED = (
-    "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky, and --outputs "
-    "FILE compares with what your model puts out (Python: slope=, outputs=). Parameters tell "
-    "neither activations nor skip connections, so this may be the audit of another network than "
-    "yours."
+SCHEMA = 3
+
+#: What more an audit says with data.
+WITHOUT_DATA = (
+    "of the weights alone; --data FILE (Python: data=) adds the ranks and singular values of "
+    "Jacobians, what becomes of the data in each layer, neurons that never fire or always, the "
+    "tangent kernel, and most of the theorems"
 )
-#: Of the headline where names of layers speak of something else than a chain, what to do.
-BRANCHES = (
-    "Parameters tell neither skip connections nor activations, so this may be the audit of another "
-    "network than yours: --outputs FILE compares with what your model puts out (Python: outputs=); "
-    "a module or its ONNX file tells how layers are joined."
-)
+
+
+def most_common(counts: Mapping[int, int]) -> int:
+    """The rank with the largest count, the smallest if there are several; 0 without any."""
+    return min(counts, key=lambda rank: (-counts[rank], rank), default=0)
+
+
+def is_clear(rank: int, counts: Mapping[int, int], undecided: int) -> bool:
+    """Whether a rank that was counted is to be shown without a question mark.
+
+    Args:
+        counts: how many matrices have which rank.
+        undecided: of how many of them the rank is not separated, whichever it is.
+    """
+    return 2 * undecided < sum(counts.values()) and undecided < counts.get(rank, 0)
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """The distribution of a quantity over the data."""
+
+    least: float
+    quarter: float
+    median: float
+    three_quarters: float
+    most: float
+
+
+@dataclass(frozen=True)
+class RankFacts:
+    """The numerical rank of a matrix, and how clear it is.
+
+    Attributes:
+        rank: how many singular values exceed `tolerance`.
+        gap: s_rank / s_{rank + 1}; None where one of the two is missing or zero, or the quotient is
+            no float.
+        tolerance: the absolute threshold that was used.
+        separated: whether the gap is at least `GAP` of `rankcheck.audit.ranks`, or None; a rank
+            that is not separated is undecided.
+    """
+
+    rank: int
+    gap: float | None
+    tolerance: float
+    separated: bool
+
+    @property
+    def text(self) -> str:
+        """The rank, with a question mark if it is undecided: `8?`."""
+        return f"{self.rank}{'' if self.separated else '?'}"
+
+
+@dataclass(frozen=True)
+class LayerFacts:
+    """One affine map z ↦ Wz + b, the ℓ-th of L.
+
+    Attributes:
+        name: as in the model's file.
+        shape: (n_ℓ, n_{ℓ−1}), that of W.
+        weights: ‖W‖_F².
+        bias: ‖b‖².
+        singular_values: of W, the largest first.
+        near_one: how many of them are within `NEAR` of 1, that of `rankcheck.audit.ranks`.
+        rank: the numerical rank of W.
+        stable_rank: ‖W‖_F² / ‖W‖_op². 0 for W = 0, as are the next two.
+        effective_rank: exp of the entropy of s_i / Σ s.
+        participation: (Σ s_i²)² / Σ s_i⁴.
+        distance: Σ_i (s_i − 1_{i ≤ k})², the squared distance of W to the partial isometries of
+            rank k, with the k of the audit; None if W has no k singular values.
+        imbalance: the largest |in − out| / (in + out) over the neurons behind this layer, where in
+            is the squared norm of the incoming weights and the bias, and out that of the outgoing
+            weights. None for the last layer, and 0 for a neuron without both.
+        dead: neurons behind this layer that are at most 0 at all points of the data; None for the
+            last layer, or without data. For slopes other than 0 these are neurons that are linear
+            on the data as well, with the slope a.
+        linear: neurons that are at least 0 at all points. One that is always 0 is dead as well.
+        bent: neurons that are both above and below 0 at points of the data.
+        energy: the mean of ‖α_ℓ‖² over the data, with α_L = f; None without.
+        representation: the singular values of the matrix of the α_ℓ(x_i), divided by √N, the
+            largest first, min(N, n_ℓ) of them; None without data. They are roots of eigenvalues, so
+            what is below some 10⁻⁷ of the largest is rounding, and given as 0.
+    """
+
+    name: str
+    shape: tuple[int, int]
+    weights: float
+    bias: float
+    singular_values: tuple[float, ...]
+    near_one: int
+    rank: RankFacts
+    stable_rank: float
+    effective_rank: float
+    participation: float
+    distance: float | None = None
+    imbalance: float | None = None
+    dead: int | None = None
+    linear: int | None = None
+    bent: int | None = None
+    energy: float | None = None
+    representation: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,24 +167,22 @@ class DataFacts:
         gaps: of s_k / s_{k+1} at the points where both exist and are positive; None without any.
         tolerance: relative to the largest singular value of Jf(x), what counts as zero.
         singular_values: of Jf(x), by i = 1, 2, ..., over the data.
-        schatten: of ‖Jf(x)‖_{S^{2/L}}^{2/L}, which is at most ‖θ‖²/L of a chain; None for others.
-        bounds: ‖θ‖² − kL against the Jacobians, by k; none for a network that is no chain.
+        schatten: of ‖Jf(x)‖_{S^{2/L}}^{2/L}, which is at most ‖θ‖²/L.
+        bounds: ‖θ‖² − kL against the Jacobians, by k.
         kinks: at how many points a hidden pre-activation is exactly 0.
-        kernel_trace: of tr Θ(x, x), over all parameters; None where that takes too long.
+        kernel_trace: of tr Θ(x, x), over the weights and those biases that there are.
         kernel_top: the largest eigenvalue of Θ(X, X) / K on K of the points, at even distances in
             the order of the data.
         kernel_points: K.
         egop: the spectrum of C, the mean of Jf(x)ᵀ Jf(x) over the data, the largest first; what is
-            rounding is 0. Empty where the inputs are too many.
+            rounding is 0.
         index_rank: the numerical rank of C^{1/2}; gap and tolerance are of its singular values.
-            None without a spectrum.
         least_cost: L max ‖Jf(x)‖_{S^{2/L}}^{2/L} over the points that are on no kink, where Jf is
-            the derivative of f: no chain of this depth with the same function costs less, whatever
-            the network is. None if all points are on kinks, or f is not piecewise linear.
+            the derivative of f: no network of this depth with the same function costs less. None if
+            all points are on kinks.
         dead_cost: what the weights and biases of the dead neurons cost, the incoming and the
             outgoing ones. Without these neurons the network has the same values at the points of
             the data, and others elsewhere. None for slopes other than 0.
-        complete: whether all singular values of Jf were taken, and not the largest ones alone.
     """
 
     points: int
@@ -101,22 +191,16 @@ class DataFacts:
     gaps: Quantiles | None
     tolerance: float
     singular_values: tuple[Quantiles, ...]
-    schatten: Quantiles | None
+    schatten: Quantiles
     bounds: tuple[BoundByRank, ...]
     kinks: int
-    kernel_trace: Quantiles | None
+    kernel_trace: Quantiles
     kernel_top: float
     kernel_points: int
     egop: tuple[float, ...]
-    index_rank: RankFacts | None
+    index_rank: RankFacts
     least_cost: float | None = None
     dead_cost: float | None = None
-    complete: bool = True
-
-    @property
-    def taken(self) -> int:
-        """At how many of the points Jf was taken: at all, unless the network is large."""
-        return sum(self.ranks.values())
 
 
 @dataclass(frozen=True)
@@ -223,40 +307,21 @@ class OutputFacts:
     """The outputs of somebody's own model, which agree with those of the network as it was read.
 
     Attributes:
-        kind: `values`, or `classes`: the number of the largest output at each point.
         points: at how many points; at all of them they agree.
-        difference: the largest |y − f(x)|, for a component of the output y; None for classes.
-        spread: the root of the mean square of the components about their means over the points;
-            None for classes.
-        explained: what explains the difference, in words: `single precision`.
-        others: what else a network with these parameters might have, with outputs that agree as
-            well; if there is something, assumptions remain.
+        difference: the largest |y − f(x)|, for a component of the output y.
+        spread: the root of the mean square of the components about their means over the points.
     """
 
-    kind: Literal["values", "classes"]
     points: int
-    difference: float | None = None
-    spread: float | None = None
-    explained: str = ""
-    others: tuple[str, ...] = ()
+    difference: float
+    spread: float
 
     @property
     def sentence(self) -> str:
-        """How closely they agree, and what that leaves open."""
+        """How closely they agree."""
         at = f"at all {self.points} points" if self.points != 1 else "at the one point"
-        if self.difference is None or not self.spread:
-            text = (
-                f"the predicted {self.kind} agree {at}"
-                if self.kind == "classes"
-                else f"they agree {at}"
-            )
-        else:
-            share = self.difference / self.spread
-            text = f"they agree {at}, to {share:.1e} of their spread ({self.explained} explains it)"
-        if not self.others:
-            return text
-        more = f" or {len(self.others) - 1} others" if len(self.others) > 1 else ""
-        return f"{text}; so do those with {self.others[0]}{more}, so this is left open"
+        share = self.difference / self.spread if self.spread else 0.0
+        return f"they agree {at}, to {share:.1e} of their spread, which rounding explains"
 
 
 @dataclass(frozen=True)
@@ -264,43 +329,29 @@ class ModelFacts:
     """The network as a whole; `Model` says what the fields mean.
 
     Attributes:
-        slope: None for a network that is no chain; `activations` names what it has then.
-        widths: of a network that is no chain, those of its input and its output.
-        activations: the names of all kinds of activations.
         outputs: what was compared with the outputs of somebody's own model; None if nothing was.
     """
 
     source: str
     depth: int
     widths: tuple[int, ...]
-    slope: float | None
+    slope: float
     cost: float
     stored_cost: float
     folded: tuple[str, ...]
     assumed: tuple[str, ...]
-    guessed: bool = False
-    branches: str = ""
-    activations: tuple[str, ...] = ()
+    guess: str = ""
     outputs: OutputFacts | None = None
 
     @property
-    def is_chain(self) -> bool:
-        """Whether it is a chain of affine maps, which the theorems are about."""
-        return self.slope is not None
-
-    @property
     def text(self) -> str:
-        """Its depth, widths and activations, as a text."""
-        if self.slope is not None:
-            return f"depth {self.depth}, widths {self.chain}, slope {self.slope:g}"
-        kinds = f"activations {', '.join(self.activations)}" if self.activations else "affine"
-        inside = f"{self.widths[0]} numbers in and {self.widths[-1]} out"
-        return f"at most {self.depth} layers with weights on a path, {inside}, {kinds}"
+        """Its depth, widths and slope, as a text."""
+        return f"depth {self.depth}, widths {self.chain}, slope {self.slope:g}"
 
     @property
     def is_assumed(self) -> bool:
         """Whether the activations, or that it is a chain, were assumed."""
-        return self.guessed or bool(self.branches)
+        return bool(self.guess)
 
     @property
     def chain(self) -> str:
@@ -321,7 +372,6 @@ class Audit(InNotebooks):
         rank: k, the numerical rank of Jf that most points have, the smallest of several; without
             data, that which most layers have.
         data: None if there were no data.
-        blocks: of a network that is no chain; empty for a chain, whose parts are its layers.
         first: what to do first, in sentences, the most useful one before the others; empty if
             nothing that was measured asks for anything.
         words: what follows, in sentences.
@@ -335,7 +385,6 @@ class Audit(InNotebooks):
     balanced: Balanced
     data: DataFacts | None = None
     theorems: tuple[TheoremFacts, ...] = ()
-    blocks: tuple[BlockFacts, ...] = ()
     first: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -343,11 +392,8 @@ class Audit(InNotebooks):
 
     @property
     def ceiling(self) -> float:
-        """‖θ‖² / L, at least the rank to the limit of infinite depth of what costs so little.
-
-        Of a network that is no chain it bounds nothing.
-        """
-        return self.model.cost / max(1, self.model.depth)
+        """‖θ‖² / L, at least the rank to the limit of infinite depth of what costs so little."""
+        return self.model.cost / self.model.depth
 
     @property
     def rank_is_clear(self) -> bool:
@@ -360,27 +406,13 @@ class Audit(InNotebooks):
 
     @property
     def rank_text(self) -> str:
-        """The rank: `8`, `8?` if it is not clear, `≥ 8` if no other singular value was taken."""
-        data = self.data
-        if data is not None and not data.complete and self.rank >= len(data.singular_values):
-            return f"≥ {self.rank}"
+        """The rank: `8`, or `8?` if it is not clear."""
         return f"{self.rank}{'' if self.rank_is_clear else '?'}"
 
     @property
     def headline(self) -> str | None:
-        """What has to be known first: that a chain or activations were assumed; that it is none."""
-        if self.model.branches:
-            return f"A chain was assumed, and the names speak of {self.model.branches}. {BRANCHES}"
-        if self.model.guessed:
-            return GUESSED
-        return None if self.model.is_chain else self._no_chain()
-
-    def _no_chain(self) -> str:
-        kinds = Counter(block.kind for block in self.blocks)
-        number = kinds["residual"]
-        what = [f"{number} residual block{'s' if number > 1 else ''}"] if number else []
-        what += self.model.activations or ("no activation",)
-        return f"No chain: {', '.join(what)}. Measured; no theorem is about the whole."
+        """What has to be known first: that a chain or activations were assumed."""
+        return self.model.guess or None
 
     def to_json(self) -> dict[str, Any]:
         """The audit as plain JSON, without NaN and Infinity."""

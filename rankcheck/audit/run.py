@@ -5,30 +5,32 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from rankcheck.audit.advice import advice
-from rankcheck.audit.balance import balance
-from rankcheck.audit.graph.audited import audit_graph
-from rankcheck.audit.graph.graph import Graph
-from rankcheck.audit.layers import measure_layers, spectra
+from torch import Tensor
+
+from rankcheck.audit.files import check_width, data_of, parameters_of
+from rankcheck.audit.layers import balance, measure_layers, spectra
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.outputs import check_outputs, outputs_of
+from rankcheck.audit.outputs import check_outputs
 from rankcheck.audit.points import measure_points
-from rankcheck.audit.ranks import TOLERANCE, most_common
-from rankcheck.audit.reading import check_width, data_of, model_of
-from rankcheck.audit.result import Audit, ModelFacts
-from rankcheck.audit.task import Progress, Task
+from rankcheck.audit.ranks import TOLERANCE
+from rankcheck.audit.read import chain_of
+from rankcheck.audit.result import Audit, ModelFacts, most_common
 from rankcheck.audit.theorems import check_theorems, number_of_theorems
-from rankcheck.audit.words import in_words
+from rankcheck.audit.words import first, in_words
 from rankcheck.errors import InputError
 from rankcheck.hunt.settings import check_device
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.versions import versions
 
-__all__ = ["Progress", "audit"]
+__all__ = ["Progress", "audit", "balanced_parameters"]
+
+Progress: TypeAlias = Callable[[str, int, int | None], object]
+"""Called with a stage in words, how much of it is done, and of how much; None if that is one."""
 
 
 def audit(
@@ -39,6 +41,7 @@ def audit(
     tolerance: float = TOLERANCE,
     device: str = "cpu",
     slope: float | None = None,
+    part: str | None = None,
     theorems: bool = True,
     outputs: Any = None,
     executor: Any = None,
@@ -47,16 +50,18 @@ def audit(
     """Measure a trained network, alone and on data, and evaluate the theorems that apply.
 
     Args:
-        model: a file, or a `Network`, a torch module, a fitted scikit-learn MLP, or a `Model`.
+        model: a file, or a `Network`, a torch module, a fitted scikit-learn MLP, or a `Model`. It
+            has to be a chain of affine maps; `rankcheck.measure` is for other modules.
         data: points (N, n_0): a file, an array, or None; then nothing is said of Jacobians.
         max_rank: the bounds by rank go up to this one, and to every rank that occurs.
         tolerance: the share of the largest singular value up to which one counts as zero, in
             [0, 1). 0 leaves rounding alone.
         device: where points are measured: `cpu` or `cuda`.
         slope: of the activation, where the file does not say it.
+        part: of a file with several networks, the beginning of the names of one.
         theorems: whether the theorems are evaluated.
-        outputs: what the model itself puts out at the points, (N, n_L), or the classes that it
-            predicts, (N): a file or an array. The network as read is compared with them first.
+        outputs: what the model itself puts out at the points, (N, n_L): a file or an array. The
+            network as read is compared with them first.
         executor: where the points are measured: a number of worker processes, `dask://host:port`,
             or a `distributed.Client`; by default in this process. It changes no number
             beyond the last digits, and not these where `MKL_CBWR` was set before torch came.
@@ -80,97 +85,100 @@ def audit(
     check_device(device)
     with single_thread():
         progress("reading", 0, None)
-        points = None if data is None else data_of(data)
-        read = _model(model, slope, None if points is None else tuple(points.shape[1:]), theorems)
-        X = None if points is None else points.flatten(1)
+        X = None if data is None else data_of(data).flatten(1)
+        chain = chain_of(model, slope=slope, part=part)
+        _check(chain)
+        told = _told(chain)
         if X is not None:
-            check_width(read, X)
-        agreed = None
+            check_width(chain, X)
         if X is not None and outputs is not None:
             progress("outputs", 0, None)
-            agreed = check_outputs(read, X, outputs_of(outputs))
-        task = Task(X, max_rank, tolerance, device, executor, progress)
-        result = audit_graph(read, task) if isinstance(read, Graph) else _chain(read, task)
-        if theorems and isinstance(read, Model):
+            told = replace(told, outputs=check_outputs(chain, X, outputs), guess="")
+        progress("weights", 0, None)
+        values = spectra(chain.net)
+        facts, measured, rank = None, None, None
+        if X is not None:
+            total = len(X)
+            progress("points", 0, total)
+            facts, measured = measure_points(
+                chain,
+                X,
+                device=device,
+                progress=lambda done: progress("points", done, total),
+                max_rank=max_rank,
+                tolerance=tolerance,
+                values=values,
+                executor=executor,
+            )
+            rank = most_common(facts.ranks)
+        progress("layers", 0, None)
+        layers = measure_layers(chain, rank=rank, tolerance=tolerance, values=values, data=measured)
+        progress("balance", 0, None)
+        result = Audit(
+            name=_name(model),
+            model=told,
+            rank=most_common(Counter(each.rank.rank for each in layers)) if rank is None else rank,
+            layers=tuple(layers),
+            balanced=balance(chain, X, device=device),
+            data=facts,
+            versions=versions(),
+        )
+        if theorems:
             number = number_of_theorems(X is not None)
             progress("theorems", 0, number)
             evaluated = check_theorems(
-                read, X, device=device, progress=lambda done: progress("theorems", done, number)
+                chain, X, device=device, progress=lambda done: progress("theorems", done, number)
             )
             result = replace(result, theorems=evaluated)
-    if agreed is not None:
-        told = replace(result.model, outputs=agreed)
-        if not agreed.others:  # nothing is merely assumed any more
-            told = replace(told, guessed=False, branches="")
-        result = replace(result, model=told)
-    result = replace(result, name=_name(model), versions=versions())
-    result = replace(result, first=advice(result), words=in_words(result))
+    result = replace(result, first=first(result), words=in_words(result))
     return replace(result, seconds=round(time.monotonic() - begin, 3))
 
 
-def _chain(model: Model, task: Task) -> Audit:
-    """What is measured of a chain; without theorems."""
-    X, progress = task.X, task.progress
-    progress("weights", 0, None)
-    values = spectra(model.net)
-    facts, measured, rank = None, None, None
-    if X is not None:
-        total = len(X)
-        progress("points", 0, total)
-        facts, measured = measure_points(
-            model,
-            X,
-            device=task.device,
-            progress=lambda done: progress("points", done, total),
-            max_rank=task.max_rank,
-            tolerance=task.tolerance,
-            values=values,
-            executor=task.executor,
-        )
-        rank = most_common(facts.ranks)
-    progress("layers", 0, None)
-    layers = measure_layers(
-        model, rank=rank, tolerance=task.tolerance, values=values, data=measured
-    )
-    progress("balance", 0, None)
-    return Audit(
-        name="",
-        model=_model_facts(model),
-        rank=most_common(Counter(each.rank.rank for each in layers)) if rank is None else rank,
-        layers=tuple(layers),
-        balanced=balance(model, X, device=task.device),
-        data=facts,
-    )
+def balanced_parameters(
+    model: Any, *, slope: float | None = None, part: str | None = None
+) -> dict[str, Tensor]:
+    """The parameters of the balanced network, whose cost an audit names, in float64 by name.
 
+    A module that had the parameters of the model takes them by `load_state_dict`, if no layer was
+    folded: buffers are to be kept (`strict=False`).
 
-def _model(
-    model: Any, slope: float | None, shape: tuple[int, ...] | None, theorems: bool
-) -> Model | Graph:
-    """The model that is audited.
+    Args:
+        model, slope, part: as for `audit`.
 
     Raises:
-        ModelError: if it cannot be read, its slope is outside [-1, 1], or its cost overflows.
+        ModelError: as for `audit`, or the iteration does not end.
     """
-    read = model_of(model, slope=slope, shape=shape, theorems=theorems)
-    cost = read.stored_cost if isinstance(read, Graph) else float(read.net.cost())
-    a = 0.0 if isinstance(read, Graph) else float(read.net.slope)
+    with single_thread():
+        chain = chain_of(model, slope=slope, part=part)
+        try:
+            return parameters_of(chain, chain.balanced)
+        except ArithmeticError as error:
+            raise ModelError(f"no balanced network was found: {error}") from error
+
+
+def _check(model: Model) -> None:
+    """Check that the theory is about a network.
+
+    Raises:
+        ModelError: its slope is outside [-1, 1], or its cost overflows.
+    """
+    a = float(model.net.slope)
     if not abs(a) <= 1:
         raise ModelError(f"the slope of the activation is {a:g}; the theory needs one in [-1, 1]")
-    if not math.isfinite(cost):
+    if not math.isfinite(float(model.net.cost())):
         raise ModelError(
             "the sum of squares of the parameters overflows; the cost has to be finite in double "
             "precision"
         )
-    return read
 
 
 def _name(model: Any) -> str:
     if isinstance(model, str | Path):
         return Path(model).name
-    return model.source if isinstance(model, Model | Graph) else type(model).__name__
+    return model.source if isinstance(model, Model) else type(model).__name__
 
 
-def _model_facts(model: Model) -> ModelFacts:
+def _told(model: Model) -> ModelFacts:
     net = model.net
     return ModelFacts(
         source=model.source,
@@ -181,6 +189,5 @@ def _model_facts(model: Model) -> ModelFacts:
         stored_cost=model.stored_cost,
         folded=model.folded,
         assumed=model.assumed,
-        guessed=model.guessed,
-        branches=model.branches,
+        guess=model.guess,
     )

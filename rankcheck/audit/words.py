@@ -1,7 +1,9 @@
-r"""What follows from the figures of an audit, in sentences.
+r"""What to do about a network first, and what follows from the figures of its audit, in sentences.
 
-Nothing is said that does not follow. A bound at one depth is a bound at this depth: the rank of a
-function is bounded by ‖θ‖²/L in the limit of infinite depth only, but at depth L, with c = ‖θ‖²/L,
+Every figure is the audit's own, and nothing is said that does not follow: what is saved is a
+difference of two costs that were computed, and what a neuron does is said of the data alone. A
+bound at one depth is a bound at this depth: the rank of a function is bounded by ‖θ‖²/L in the
+limit of infinite depth only, but at depth L, with c = ‖θ‖²/L,
 
 .. math:: s_k(Jf(x)) \le (c/k)^{L/2} \quad\text{for every x (rank.small-second-singular-value),}
 
@@ -12,30 +14,182 @@ and every network of depth L with the same function costs at least
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from rankcheck.audit.advice import FREE, WORTH, carried, carrying
-from rankcheck.audit.phrases import many, names, number, percent, quoted
 from rankcheck.audit.ranks import GAP, NEAR
 from rankcheck.audit.result import Audit, LayerFacts
 
-__all__ = ["in_words"]
+__all__ = ["FREE", "STEP", "first", "in_words", "runs"]
+
+#: A saving of a smaller share of the cost is no reason to do anything.
+FREE = 0.01
+#: One of a smaller share is given as this.
+WORTH = 1e-3
+#: Singular values that fall by this factor have a step, though a rank is not clear there.
+STEP = 3.0
+#: So many names are written out.
+NAMES = 4
+
+
+# What to do first
+
+
+def first(audit: Audit) -> tuple[str, ...]:
+    """What to do first; empty if nothing that was measured asks for it."""
+    if audit.model.cost == 0:
+        return ()
+    return (
+        *_failing(audit),
+        *_unclear(audit),
+        *_free(audit),
+        *_dead(audit),
+        *_straight(audit),
+        *_carrying(audit),
+    )
+
+
+def _failing(audit: Audit) -> list[str]:
+    """That the network was misread, most likely: then nothing else counts."""
+    failing = [one.claim for one in audit.theorems if one.finding == "fails"]
+    if not failing:
+        return []
+    return [
+        f"{many(len(failing), 'theorem')} fail{'s' if len(failing) == 1 else ''} "
+        f"({', '.join(failing)}). They are proved, so the file was misread or rankcheck has a bug: "
+        "look at how it was read before anything else."
+    ]
+
+
+def steps(audit: Audit) -> bool:
+    """Whether the singular values fall by `STEP` behind the rank, at most points or layers.
+
+    A step that is there grows while a network is trained on with weight decay, and decides the
+    rank; a spectrum that falls evenly has no rank to be decided.
+    """
+    if audit.data is None:
+        unclear = [one.rank.gap or 0.0 for one in audit.layers if not one.rank.separated]
+        return 2 * sum(gap >= STEP for gap in unclear) >= len(unclear)
+    return audit.data.gaps is not None and audit.data.gaps.median >= STEP
+
+
+def _unclear(audit: Audit) -> list[str]:
+    """That the rank is undecided, where training on would decide it."""
+    if audit.rank_is_clear or not steps(audit):
+        return []
+    data = audit.data
+    if data is None:
+        undecided = sum(not layer.rank.separated for layer in audit.layers)
+        where = f"in {undecided} of {many(len(audit.layers), 'layer')} s_k of the weights"
+    else:
+        where = f"at {data.undecided} of {many(data.points, 'point')} s_k of Jf(x)"
+    return [
+        f"The rank {audit.rank_text} is undecided: {where} is less than {GAP:g} times the next "
+        f"one. But it is {STEP:g} times the next one or more at most of them: a step like this "
+        "grows with longer training and more weight decay."
+    ]
+
+
+def _free(audit: Audit) -> list[str]:
+    """How much of the norm rescaling neurons saves."""
+    balanced, cost = audit.balanced, audit.model.cost
+    saved = 1 - balanced.cost / cost
+    if not balanced.converged or saved < FREE:
+        return []
+    change = balanced.change
+    seen = (
+        "" if change is None else f" (on the data its outputs change by {change:.0e}, relatively)"
+    )
+    less = f"at a cost of {number(balanced.cost)} instead of {number(cost)}"
+    return [
+        f"{percent(saved)} of the norm ‖θ‖² is free: `--balanced FILE` (in Python "
+        f"`balanced_parameters`) gives the same function {less}{seen}."
+    ]
+
+
+def _dead(audit: Audit) -> list[str]:
+    """The neurons that never fire on the data."""
+    data, hidden = audit.data, _hidden(audit)
+    dead = sum(layer.dead or 0 for layer in hidden)
+    if data is None or not dead:
+        return []
+    where = f"on the data (behind {names([layer for layer in hidden if layer.dead])})"
+    fire = f"never fire{'s' if dead == 1 else ''} {where}"
+    them = "it" if dead == 1 else "them"
+    values = "the same values at these points; elsewhere the values may differ"
+    if data.dead_cost is None:
+        return []
+    width = sum(layer.shape[0] for layer in hidden)
+    share = data.dead_cost / audit.model.cost
+    less = f"costs {number(data.dead_cost)} less ({percent(share)}) and"
+    if share < WORTH:
+        less = f"costs less, by under {percent(WORTH)}, and"
+    return [
+        f"{dead} of {many(width, 'hidden neuron')} {fire}. Without {them} the network {less} has "
+        f"{values}."
+    ]
+
+
+def _straight(audit: Audit) -> list[str]:
+    """The layers behind which no neuron bends on the data."""
+    hidden = _hidden(audit)
+    straight = [(i, layer) for i, layer in enumerate(hidden, 1) if layer.bent == 0]
+    if not straight:
+        return []
+    if len(straight) == len(hidden):
+        return [
+            "No hidden neuron has both signs on the data, so there the network is a single affine "
+            "map: the nonlinearity is not used."
+        ]
+    numbers = runs([i for i, _ in straight])
+    one = len(straight) == 1
+    return [
+        f"Behind {'layer' if one else 'layers'} {numbers} ({names([two for _, two in straight])}) "
+        f"no neuron has both signs on the data, so there {'it' if one else 'each of them'} is one "
+        "affine map with the next layer."
+    ]
+
+
+def carrying(audit: Audit) -> list[tuple[int, LayerFacts, float]]:
+    """The layers that do little but carry k directions on, by their numbers, with distances."""
+    k = audit.rank
+    known = [(i, one, one.distance) for i, one in enumerate(audit.layers, 1)]
+    return [(i, one, d) for i, one, d in known if k and d is not None and d <= k * NEAR**2]
+
+
+def carried(audit: Audit, near: Sequence[tuple[int, LayerFacts, float]]) -> str:
+    """That these layers carry the signal on, and what that costs."""
+    cost = sum(layer.weights + layer.bias for _, layer, _ in near)
+    distances = [d for _, _, d in near]
+    one = len(near) == 1
+    return (
+        f"Layer{'' if one else 's'} {runs([i for i, _, _ in near])} "
+        f"({names([layer for _, layer, _ in near])}) do{'es' if one else ''} little but carry "
+        f"{many(audit.rank, 'direction')} on, at {percent(cost / audit.model.cost)} of the cost: "
+        f"the squared distances to partial isometries of rank {audit.rank} are "
+        f"{number(min(distances))} to {number(max(distances))}."
+    )
+
+
+def _carrying(audit: Audit) -> list[str]:
+    """The layers that only carry the signal."""
+    near = carrying(audit)
+    if not near or not audit.rank_is_clear or len(audit.layers) == 1:
+        return []
+    return [f"{carried(audit, near)} A shallower network may do."]
+
+
+def _hidden(audit: Audit) -> Sequence[LayerFacts]:
+    """The layers with neurons behind them: all but the last one."""
+    return audit.layers[:-1]
+
+
+# What follows
 
 
 def in_words(audit: Audit) -> tuple[str, ...]:
     """Sentences about an audit, the most general first."""
     if audit.model.cost == 0:
-        chain = audit.model.is_chain  # others may add their input, or a constant
-        so = ", so the network is 0 everywhere" if chain else ""
-        return (f"All parameters are 0{so}.", *_unsaid(audit))
-    if not audit.model.is_chain:
-        return (
-            *_spending(audit),
-            *_rank(audit),
-            *_least(audit),
-            *_balance(audit),
-            *_left_out(audit),
-            *_unsaid(audit),
-        )
+        return ("All parameters are 0, so the network is 0 everywhere.", *_unsaid(audit))
     return (
         *_spending(audit),
         *_rank(audit),
@@ -52,12 +206,9 @@ def _spending(audit: Audit) -> list[str]:
     """On what the norm is spent: weights and biases, and which layers."""
     cost, layers = audit.model.cost, audit.layers
     biases = sum(layer.bias for layer in layers)
-    others = 0.0 if audit.model.is_chain else cost - sum(map(_cost, layers))
-    rest = f", {percent(others / cost)} for other parameters" if others > WORTH * cost else ""
     sentences = [
         f"The network has {many(len(layers), 'layer')} and costs ‖θ‖² = {number(cost)}: "
-        f"{percent(1 - (biases + others) / cost)} for the weights, "
-        f"{percent(biases / cost)} for the biases{rest}."
+        f"{percent(1 - biases / cost)} for the weights, {percent(biases / cost)} for the biases."
     ]
     if len(layers) > 1:
         dear = max(layers, key=_cost)
@@ -83,10 +234,10 @@ def _rank(audit: Audit) -> list[str]:
         return []
     sentences = [
         f"Jf(x) has numerical rank {audit.rank_text} at {data.ranks.get(k, 0)} of "
-        f"{many(data.taken, 'point')}: so many of its singular values are "
+        f"{many(data.points, 'point')}: so many of its singular values are "
         f"above {data.tolerance:g} times the largest."
     ]
-    for bound in data.bounds if audit.model.is_chain else ():
+    for bound in data.bounds:
         if bound.rank == k and k > 0 and bound.logs is not None:
             sign = "" if bound.excess >= 0 else ", less than nothing because its layers are small"
             sentences.append(
@@ -120,12 +271,6 @@ def _least(audit: Audit) -> list[str]:
     cost, least = audit.model.cost, None if audit.data is None else audit.data.least_cost
     if not least:
         return []
-    if not audit.model.is_chain:
-        return [
-            f"Every ReLU chain of depth {audit.model.depth} with the same function costs at least "
-            f"{number(least)}, because of its largest Jacobian on the data. This network is no "
-            f"chain and costs {number(cost)}."
-        ]
     first = (
         f"Every network of this depth with the same function costs at least {number(least)}, "
         "because of its largest Jacobian on the data."
@@ -194,8 +339,6 @@ def _balance(audit: Audit) -> list[str]:
     balanced, cost = audit.balanced, audit.model.cost
     if audit.model.depth == 1:
         return []
-    if not balanced.converged and not audit.model.is_chain:
-        return []
     if not balanced.converged:
         return ["How much rescaling neurons would save is not known: the iteration did not end."]
     saved = 1 - balanced.cost / cost
@@ -209,28 +352,6 @@ def _balance(audit: Audit) -> list[str]:
     ]
 
 
-def _left_out(audit: Audit) -> list[str]:
-    """What was too large to be measured, or measured everywhere."""
-    data, sentences = audit.data, []
-    if data is None:
-        return []
-    if data.taken < data.points:
-        sentences.append(
-            f"The network is large, so its Jacobians were taken at {data.taken} of "
-            f"{many(data.points, 'point')}, at even distances."
-        )
-    if not data.complete:
-        sentences.append(
-            f"Only the {len(data.singular_values)} largest singular values of Jf(x) were taken, so "
-            "a rank as large as that may be larger."
-        )
-    large = [] if data.kernel_trace is not None else ["the trace of the tangent kernel"]
-    large += [] if data.index_rank is not None else ["the mean of Jf(x)ᵀJf(x)"]
-    if large:
-        sentences.append(f"Too large, and left out: {' and '.join(large)}.")
-    return sentences
-
-
 def _unsaid(audit: Audit) -> list[str]:
     """What cannot be said."""
     sentences = []
@@ -239,39 +360,75 @@ def _unsaid(audit: Audit) -> list[str]:
         sentences.append("The activation is the identity, so the network is an affine map.")
     if data is None:
         sentences.append(
-            f"There are no data, so nothing is said of Jacobians, kernels and neurons; k = "
-            f"{audit.rank_text} is the numerical rank that most weights have."
+            f"k = {audit.rank_text} is the numerical rank that most weights have, as there are no "
+            "data."
         )
-    elif data.undecided and audit.rank_is_clear:
+    elif data.undecided and (audit.rank_is_clear or not steps(audit)):
+        falls = "" if steps(audit) else "the singular values fall without a step there, "
         sentences.append(
-            f"At {data.undecided} of {many(data.taken, 'point')} the rank of Jf(x) is not clear: "
-            f"s_k is less than {GAP:g} times the next one, and another tolerance may give another "
-            "k."
+            f"At {data.undecided} of {many(data.points, 'point')} the rank of Jf(x) is not clear: "
+            f"s_k is less than {GAP:g} times the next one, {falls}and another tolerance may give "
+            "another k."
         )
-    some = [layer for layer in audit.layers if not layer.complete and not layer.rank.separated]
-    if some:
-        sentences.append(
-            f"Of {many(len(some), 'large layer')} ({names(some)}) only the largest singular values "
-            "were taken, none of which counts as zero: the rank is at least their number."
-        )
-    unclear = [layer for layer in audit.layers if layer.complete and not layer.rank.separated]
+    unclear = [layer for layer in audit.layers if not layer.rank.separated]
     if unclear and (data is not None or audit.rank_is_clear):
         sentences.append(
             f"The rank of the weights of {len(unclear)} of {many(len(audit.layers), 'layer')} "
             f"({names(unclear)}) is not clear: s_k is less than {GAP:g} times the next one."
         )
     if data is not None and data.kinks:
-        taken = (
-            ", and the Jacobian is that with derivative 1 at the kink"
-            if audit.model.is_chain
-            else ""
-        )
         sentences.append(
             f"At {many(data.kinks, 'point')} a hidden neuron is exactly at its kink. There f need "
-            f"not be differentiable{taken}."
+            "not be differentiable, and the Jacobian is that with derivative 1 at the kink."
         )
     return sentences
 
 
 def _cost(layer: LayerFacts) -> float:
     return layer.weights + layer.bias
+
+
+# Numbers and names of layers
+
+
+def number(value: float) -> str:
+    """Four digits; whole numbers below a million have all of theirs."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e6 else f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """A share with three digits: `16.2 %`."""
+    return f"{100 * share:.3g} %"
+
+
+def many(count: int, what: str, several: str = "") -> str:
+    """`1 layer`, `2 layers`; or with a plural of its own."""
+    return f"{count} {what if count == 1 else several or f'{what}s'}"
+
+
+def quoted(layer: LayerFacts) -> str:
+    """The name of a layer."""
+    return f"“{layer.name}”"
+
+
+def names(layers: Sequence[LayerFacts]) -> str:
+    """The names of layers; of many the first ones."""
+    written = [quoted(layer) for layer in layers]
+    more = f" and {len(written) - NAMES} more" if len(written) > NAMES else ""
+    return ", ".join(written[:NAMES]) + more
+
+
+def runs(numbers: Sequence[int]) -> str:
+    """Increasing numbers as ranges.
+
+    >>> runs([1, 3, 4, 5, 7, 8])
+    '1, 3–5, 7, 8'
+    """
+    parts: list[list[int]] = []
+    for one in numbers:
+        if parts and parts[-1][-1] == one - 1:
+            parts[-1].append(one)
+        else:
+            parts.append([one])
+    short = [one for run in parts for one in ([run] if len(run) > 2 else [[n] for n in run])]
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in short)

@@ -1,22 +1,19 @@
 """Audit a trained network: what the theory of representation cost and rank says about it.
 
 MODEL is a state dict in a .safetensors or .pt file, read as a chain of affine maps with one
-homogeneous activation between them (ReLU, leaky ReLU, identity), or a graph in an .onnx file, which
-is measured block by block if it is no chain; batch normalisation after an affine map of a chain is
-folded into it. The data are the points at which Jacobians and kernels are taken: a row for each, in
-an .npy, .npz, .csv or .safetensors file. Without data, only what the weights alone say is measured.
+homogeneous activation between them (ReLU, leaky ReLU, identity), or such a chain in an .onnx file;
+batch normalisation after an affine map is folded into it. The data are the points at which
+Jacobians and kernels are taken: a row for each, in an .npy, .npz, .csv or .safetensors file.
+Without data, only what the weights alone say is measured.
 
-Theorems whose hypotheses a chain meets are evaluated on it. They are proved, so one that fails
-shows a file that was misread, or a bug of rankcheck.
+Theorems whose hypotheses the network meets are evaluated on it. They are proved, so one that fails
+shows a file that was misread, or a bug of rankcheck. A network that is no chain is measured in
+Python, by `rankcheck.measure(module, X)`.
 
 Parameters do not tell the activations between the layers. Name them with --slope (0 is ReLU), or
 give with --outputs what your model puts out at the points, which tells the network as read from
 others; without either, ReLU is assumed, and the first line and the exit code say so. They also do
 where names of layers speak of skip connections, until outputs agree.
-
-Over time: NEW --against OLD shows what changed between two checkpoints, and a folder in place of
-MODEL the figures of all its checkpoints, in the order of the steps in their names; --watch follows
-a training that runs. Both measure, and evaluate no theorem.
 
 Exit codes: 0 done, also where a theorem is undecided, which is a matter of rounding; 1 a theorem
 fails; 2 wrong input, such as a layer that is not supported; 3 done, but the activations, or
@@ -32,7 +29,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankcheck import files
-from rankcheck.commands import audit_over_time
 from rankcheck.commands.arguments import (
     JsonFile,
     add_json,
@@ -44,10 +40,9 @@ from rankcheck.commands.arguments import (
 from rankcheck.errors import InputError
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal.exits import Exit
-from rankcheck.terminal.plain import readable, say, width_of, wrapped
+from rankcheck.terminal.plain import readable, say, width_of
 
 if TYPE_CHECKING:
-    from rankcheck.audit.pruning.result import Pruned
     from rankcheck.audit.result import Audit
     from rankcheck.terminal.audit import AuditDisplay
 
@@ -56,9 +51,7 @@ HELP = "what the theory says about a trained network"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck audit`."""
-    parser.add_argument(
-        "model", metavar="MODEL", type=Path, help="a file, or a folder of checkpoints"
-    )
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a file")
     parser.add_argument(
         "--data", metavar="FILE", type=Path, help="points: .npy, .npz, .csv or .safetensors"
     )
@@ -66,8 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--outputs",
         metavar="FILE",
         type=Path,
-        help="what your model puts out at the points, numbers or predicted classes: the network as "
-        "read is compared with it before anything is measured",
+        help="what your model puts out at the points: the network as read is compared with it "
+        "before anything is measured",
     )
     add_json(parser, "the audit")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the audit as a page")
@@ -77,14 +70,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write the network after balancing, which has the same function and the least cost "
         "that rescaling neurons can reach, as a new .safetensors file",
-    )
-    parser.add_argument(
-        "--prune",
-        metavar="FILE",
-        type=Path,
-        help="write a smaller network with the same values at the points of the data, or without "
-        "data everywhere, as a new .safetensors file: dead neurons are left out, linear ones are "
-        "folded into others; what is proved of it is printed",
     )
     parser.add_argument(
         "--max-rank",
@@ -100,12 +85,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the identity (default: ReLU is assumed, and the exit code is 3)",
     )
     parser.add_argument(
+        "--part",
+        metavar="PREFIX",
+        help="of a MODEL that holds several networks, the beginning of the names of one of them",
+    )
+    parser.add_argument(
         "--tolerance",
         metavar="T",
         type=number(lambda t: 0 <= t < 1, "it is a share, at least 0 and below 1"),
         help="singular values up to this share of the largest one count as zero (default 0.05)",
     )
-    audit_over_time.add_arguments(parser)
     add_processes(parser)
     parser.add_argument(
         "--no-theorems", action="store_true", help="measure, and evaluate no theorem"
@@ -114,8 +103,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Audit the network, show and write the result; returns the exit code."""
-    if audit_over_time.asked(args):
-        return audit_over_time.run(args)
     report = JsonFile(args, "an audit", "schema", "model", "layers", "theorems")
     _check(args, report.path)
     fix_arithmetic()  # so that the number of workers changes no digit
@@ -130,8 +117,7 @@ def run(args: argparse.Namespace) -> int:
             raise
     for line in lines(result, width=width_of(stream), readable=partial(readable, stream=stream)):
         say(line, stream)
-    pruned = _pruned(args)
-    report.write(result.to_json() | ({} if pruned is None else {"pruned": pruned.to_json()}))
+    report.write(result.to_json())
     if report.path is not None:
         say(f"audit: {report.path}", stream)
     if args.html is not None:
@@ -142,12 +128,6 @@ def run(args: argparse.Namespace) -> int:
     if args.balanced is not None:
         _write_balanced(args)
         say(f"balanced network: {args.balanced}", stream)
-    if pruned is not None:
-        pruned.write(args.prune)
-        say(f"pruned network: {args.prune}", stream)
-        for sentence in pruned.words:
-            for line in wrapped(f"* {sentence}", width_of(stream)):
-                say(line, stream)
     if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
     return Exit.UNDECIDED if result.model.is_assumed else Exit.EXPECTED
@@ -162,22 +142,20 @@ def _check(args: argparse.Namespace, report: Path | None) -> None:
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
     if args.balanced is not None:
-        _check_new(args.balanced, "a balanced network")
-    if args.prune is not None:
-        _check_new(args.prune, "a pruned network")
+        _check_new(args.balanced)
     if args.outputs is not None and args.data is None:
         raise InputError("--outputs needs --data: outputs are compared at the points of the data")
     outputs = None if args.outputs == args.data else args.outputs  # an archive may hold both
-    written = [args.html, args.balanced, args.prune, report]
-    check_apart([args.model, args.data, outputs, *written])
+    check_apart([args.model, args.data, outputs, args.html, args.balanced, report])
 
 
-def _check_new(path: Path, what: str) -> None:
+def _check_new(path: Path) -> None:
     """Check that a network can be written; no file is replaced, the trained one least.
 
     Raises:
         InputError: with the path and the reason.
     """
+    what = "a balanced network"
     if path.suffix != ".safetensors":
         raise InputError(f"cannot write to {path}: {what} is a .safetensors file")
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -197,24 +175,12 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
         tolerance=TOLERANCE if args.tolerance is None else args.tolerance,
         device=args.device,
         slope=args.slope,
+        part=args.part,
         theorems=not args.no_theorems,
         outputs=args.outputs,
         executor=args.executor or (args.workers if args.workers > 1 else None),
         progress=display.progress,
     )
-
-
-def _pruned(args: argparse.Namespace) -> Pruned | None:
-    """The smaller network, if one is asked for.
-
-    Raises:
-        InputError: the network is no chain, or its values would change.
-    """
-    if args.prune is None:
-        return None
-    from rankcheck.audit import prune
-
-    return prune(args.model, args.data, slope=args.slope)
 
 
 def _write_balanced(args: argparse.Namespace) -> None:
@@ -223,8 +189,8 @@ def _write_balanced(args: argparse.Namespace) -> None:
     Raises:
         InputError: balancing does not end, or the file cannot be written.
     """
-    from rankcheck.audit.balanced import balanced_parameters
-    from rankcheck.audit.reading import write_parameters
+    from rankcheck.audit import balanced_parameters
+    from rankcheck.audit.files import write_parameters
 
-    parameters = balanced_parameters(args.model, args.data, slope=args.slope)
+    parameters = balanced_parameters(args.model, slope=args.slope, part=args.part)
     write_parameters(args.balanced, parameters)

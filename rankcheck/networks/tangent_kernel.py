@@ -7,9 +7,9 @@ product of G_ℓ and α_{ℓ−1}, and with respect to b_ℓ it is G_ℓ. Hence 
     \Theta(x, y) = \sum_{\ell=1}^{L} (\langle\alpha_{\ell-1}(x), \alpha_{\ell-1}(y)\rangle + \beta)
     \, G_\ell(x) G_\ell(y)^T,
 
-a d_out × d_out matrix, with β = 1 if the biases are parameters and 0 if not. Networks and points
-may have any batch axes; all functions run on floats and on balls. The formulas hold for every
-slope, at points where no hidden pre-activation vanishes.
+a d_out × d_out matrix, with β = 1 if the biases are parameters and 0 if not, in all layers or in
+each by itself. Networks and points may have any batch axes; all functions run on floats and on
+balls. The formulas hold for every slope, at points where no hidden pre-activation vanishes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rankcheck.networks.evaluation import AtPoints
 from rankcheck.networks.network import Network
 
 
-def ntk(net: Network, x: Array, y: Array, biases: bool = False) -> Array:
+def ntk(net: Network, x: Array, y: Array, biases: bool | Sequence[bool] = False) -> Array:
     """Θ(x, y), shape (*B, [N,] d_out, d_out), for x and y of one shape, paired point by point."""
     if x.shape != y.shape:
         raise ValueError(
@@ -35,12 +35,13 @@ def ntk(net: Network, x: Array, y: Array, biases: bool = False) -> Array:
     at_x = net.at(x)
     at_y = at_x if y is x else net.at(y)
     terms = [
-        ((a * b).sum(-1) + int(biases))[..., None, None] * (g @ h.mT)
-        for a, b, g, h in zip(
+        ((a * b).sum(-1) + beta)[..., None, None] * (g @ h.mT)
+        for a, b, g, h, beta in zip(
             at_x.activations,
             at_y.activations,
             at_x.outer_jacobians,
             at_y.outer_jacobians,
+            _betas(net.depth, biases),
             strict=True,
         )
     ]
@@ -52,11 +53,12 @@ def ntk_trace(net: Network, x: Array, biases: bool = False) -> Array:
     return ntk_trace_at(net.at(x), biases)
 
 
-def ntk_trace_at(at: AtPoints, biases: bool = False) -> Array:
+def ntk_trace_at(at: AtPoints, biases: bool | Sequence[bool] = False) -> Array:
     """:func:`ntk_trace` of a network that is evaluated at the points already."""
+    layers = zip(at.activations, at.outer_jacobians, strict=True)
     terms = [
-        ((a * a).sum(-1) + int(biases)) * frobenius_squared(g)
-        for a, g in zip(at.activations, at.outer_jacobians, strict=True)
+        ((a * a).sum(-1) + beta) * frobenius_squared(g)
+        for (a, g), beta in zip(layers, _betas(len(at.outer_jacobians), biases), strict=True)
     ]
     return _total(terms)
 
@@ -76,7 +78,7 @@ def ntk_mixed_derivative(net: Network, x: Array) -> Array:
     return _total(terms)
 
 
-def gram(net: Network, X: Array, biases: bool = False, block: int = 128) -> Array:
+def gram(net: Network, X: Array, biases: bool | Sequence[bool] = False, block: int = 128) -> Array:
     """Θ(X, X) for the N points X (*B, N, n_0), exactly symmetric, shape (*B, N·d_out, N·d_out).
 
     Rows and columns run over (point, output), the output fastest. Floats are computed in tiles of
@@ -98,7 +100,11 @@ def gram(net: Network, X: Array, biases: bool = False, block: int = 128) -> Arra
     at = net.at(X)
     d = net.widths[-1]
     one = X.new_ones((*X.shape[:-1], 1))
-    activations = [torch.cat((a, one), -1) if biases else a for a in at.activations]
+    betas = _betas(net.depth, biases)
+    activations = [
+        torch.cat((a, one), -1) if beta else a
+        for a, beta in zip(at.activations, betas, strict=True)
+    ]
     features = [a.split(block, -2) for a in activations]
     outer = [g.flatten(-3, -2).split(block * d, -2) for g in at.outer_jacobians]
 
@@ -113,6 +119,11 @@ def gram(net: Network, X: Array, biases: bool = False, block: int = 128) -> Arra
     return torch.cat(
         [torch.cat([tiles[i, j] for j in range(number)], -1) for i in range(number)], -2
     )
+
+
+def _betas(depth: int, biases: bool | Sequence[bool]) -> list[int]:
+    """β of each layer."""
+    return list(map(int, biases)) if isinstance(biases, Sequence) else [int(biases)] * depth
 
 
 def _sum_of_products(pairs: Sequence[tuple[Tensor, Tensor]]) -> Tensor:

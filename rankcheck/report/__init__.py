@@ -1,6 +1,6 @@
 """The report: results as self-contained HTML pages, with formulas and pictures.
 
-What lives here: how results look on a page, and as a badge.
+What lives here: how results look on a page.
 May import: everything below, but not `terminal`.
 """
 
@@ -12,15 +12,12 @@ from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.report.audit import audit_page
-    from rankcheck.report.history import comparison_page, history_page
     from rankcheck.report.page import claim_page, ledger_page
     from rankcheck.report.sharpening import sharpening_page
 
 __all__ = [
     "audit_page",
     "claim_page",
-    "comparison_page",
-    "history_page",
     "ledger_page",
     "sharpening_page",
 ]
@@ -29,7 +26,6 @@ __getattr__ = door(
     __name__,
     {
         ".audit": ("audit_page",),
-        ".history": ("comparison_page", "history_page"),
         ".page": ("claim_page", "ledger_page"),
         ".sharpening": ("sharpening_page",),
     },

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rankcheck.audit.claimed import claimed
+from rankcheck.audit.result import WITHOUT_DATA
 from rankcheck.report.charts.audit import pictures
 from rankcheck.report.figures import figure
 from rankcheck.report.page import render
@@ -51,10 +51,7 @@ def _values(audit: Audit) -> dict[str, Any]:
         "data": audit.data,
         "pictures": pictures(audit),
         "theorems": theorems,
-        "claimed": claimed(audit.blocks),
-        "kinds": any(layer.kind != "linear" for layer in audit.layers),
-        "rows": any(layer.copies > 1 for layer in audit.layers),
-        "incomplete": not all(layer.complete for layer in audit.layers),
+        "without_data": WITHOUT_DATA,
         "balances": any(layer.imbalance is not None for layer in audit.layers),
         "neurons": any(layer.bent is not None for layer in audit.layers),
         "energies": any(layer.energy is not None for layer in audit.layers),

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import singledispatch
 
-from rankcheck.audit.history.result import Comparison, History
 from rankcheck.audit.result import Audit
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.refutation import Refutation
 from rankcheck.hunt.result import Hunt
 from rankcheck.prove.result import Result
 from rankcheck.report.audit import audit_fragment
-from rankcheck.report.history import comparison_fragment, history_fragment
 from rankcheck.report.page import ClaimPart, fragment, render
 from rankcheck.report.sharpening import sharpening_fragment
 from rankcheck.sharpen.result import Sharpened
@@ -87,13 +85,3 @@ def _(shown: Result) -> str:
 @html.register
 def _(shown: Audit) -> str:
     return audit_fragment(shown)
-
-
-@html.register
-def _(shown: History) -> str:
-    return history_fragment(shown)
-
-
-@html.register
-def _(shown: Comparison) -> str:
-    return comparison_fragment(shown)

@@ -1,22 +1,21 @@
-"""An audit as text, and watching one: layers, data, excess, theorems, and what follows."""
+"""An audit as text, and how far one is: layers, data, excess, theorems, and what follows."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from rankcheck.audit.result import WITHOUT_DATA
 from rankcheck.claims.signs import SIGNS
-from rankcheck.terminal import audit_tables
 from rankcheck.terminal.display import Display
-from rankcheck.terminal.figures import number
-from rankcheck.terminal.plain import WIDTH, printable, wrapped
+from rankcheck.terminal.figures import number, shortened
+from rankcheck.terminal.plain import WIDTH, fitting, printable, wrapped
 from rankcheck.terminal.table import count
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from rankcheck.audit.result import Audit, DataFacts, Quantiles, Side, TheoremFacts
+    from rankcheck.audit.result import Audit, DataFacts, LayerFacts, Quantiles, Side, TheoremFacts
 
 __all__ = ["AuditDisplay", "brief", "lines"]
 
@@ -30,6 +29,25 @@ _MARKS = {
     "undecided": "undecided",
     "fails": "FAILS",
 }
+#: The longest name in a table; a longer one loses its middle.
+NAME = 24
+#: How a row is written: the columns with their cells. One without cells is left out.
+_COLUMNS: Mapping[str, Callable[[LayerFacts], str]] = {
+    "layer": lambda layer: shortened(printable(" ".join(layer.name.split())), NAME),
+    "shape": lambda layer: f"{layer.shape[0]}×{layer.shape[1]}",
+    "cost": lambda layer: number(layer.weights + layer.bias),
+    "near 1": lambda layer: str(layer.near_one),
+    "rank": lambda layer: layer.rank.text,
+    "gap": lambda layer: number(layer.rank.gap, 2),
+    "stable": lambda layer: number(layer.stable_rank, 3),
+    "dist²": lambda layer: number(layer.distance, 2),
+    "imbal": lambda layer: number(layer.imbalance, 2),
+    "dead": lambda layer: number(layer.dead),
+    "linear": lambda layer: number(layer.linear),
+    "bent": lambda layer: number(layer.bent),
+}
+#: The columns that a narrow terminal does without, the first one first.
+_SPARED = ("bent", "linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
 
 
 class AuditDisplay(Display):
@@ -71,9 +89,7 @@ def lines(
     block = [] if audit.headline is None else [*wrapped(audit.headline, width), ""]
     block += _head(audit, width)
     block += _first(audit, width, readable)
-    if audit.blocks:
-        block += ["", *audit_tables.blocks(audit, width)]
-    block += ["", *audit_tables.layers(audit, width)]
+    block += ["", *_layers(audit, width)]
     if audit.data is not None:
         block += ["", *_data(audit, audit.data, width)]
     if audit.theorems:
@@ -89,9 +105,6 @@ def brief(audit: Audit, most: int) -> list[str]:
     block = [] if audit.headline is None else [audit.headline]
     block += _head(audit, WIDTH)
     block += _first(audit, WIDTH, printable)
-    if audit.blocks:
-        kinds = Counter(each.kind for each in audit.blocks)
-        block += ["blocks: " + ", ".join(f"{many} {kind}" for kind, many in kinds.items())]
     if audit.data is not None:
         block += _data(audit, audit.data, WIDTH)[:2]
     if audit.theorems:
@@ -110,8 +123,9 @@ def _head(audit: Audit, width: int) -> list[str]:
     """What was read, its rank and its cost."""
     model = audit.model
     block = wrapped(f"{audit.name}: {model.source}, {model.text}", width)
-    a_layer = f"{number(audit.ceiling)} a layer; " if model.is_chain else ""
-    cost = f"cost {number(model.cost)}, {a_layer}rank {audit.rank_text}; "
+    if audit.data is None:
+        block += wrapped(WITHOUT_DATA, width)
+    cost = f"cost {number(model.cost)}, {number(audit.ceiling)} a layer; rank {audit.rank_text}; "
     if audit.balanced.converged:
         cost += f"{number(audit.balanced.cost)} after balancing"
     else:
@@ -137,6 +151,29 @@ def _first(audit: Audit, width: int, readable: Callable[[str], str]) -> list[str
     return block
 
 
+def _layers(audit: Audit, width: int) -> list[str]:
+    """Numbered rows; the names are on the left, and give way to the others."""
+    rows = audit.layers
+    cells: dict[str, list[str]] = {"": ["", *map(str, range(1, len(rows) + 1))]}
+    for name, cell in _COLUMNS.items():
+        written = [cell(row) for row in rows]
+        if name == "layer" or any(written):
+            cells[name] = [name, *written]
+    widths = {name: max(map(len, column)) for name, column in cells.items()}
+    shown = fitting(widths, _SPARED, width, 1)
+    others = sum(1 + widths[name] for name in shown if name != "layer")
+    widths["layer"] = min(widths["layer"], max(6, width - others))
+    cells["layer"] = [shortened(cell, widths["layer"]) for cell in cells["layer"]]
+    padded = []
+    for name in shown:
+        side = "<" if name == "layer" else ">"
+        padded.append([f"{cell:{side}{widths[name]}}" for cell in cells[name]])
+    block = [" ".join(row).rstrip() for row in zip(*padded, strict=True)]
+    if any("?" in cell for cell in cells["rank"]):
+        block += wrapped("? the next singular value is close: this rank is undecided", width)
+    return block
+
+
 def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
     """What was measured at the points, and the excess by rank."""
     ranks = ", ".join(
@@ -147,20 +184,14 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "rank of Jf": f"{ranks}{undecided}",
         "gap s_k / s_(k+1)": "" if data.gaps is None else _spread(data.gaps),
         "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
-        "Schatten 2/L of Jf": ""
-        if data.schatten is None
-        else f"{_spread(data.schatten)}; at most {number(audit.ceiling)}",
-        "a chain costs at least": ""
-        if audit.model.is_chain or data.least_cost is None
-        else f"{number(data.least_cost)}, if it has this depth, ReLU and the same function",
-        "tr Θ(x, x)": "" if data.kernel_trace is None else _spread(data.kernel_trace),
+        "Schatten 2/L of Jf": f"{_spread(data.schatten)}; at most {number(audit.ceiling)}",
+        "tr Θ(x, x)": _spread(data.kernel_trace),
         "largest eigenvalue of Θ/K": f"{number(data.kernel_top)}, K = {data.kernel_points}",
-        "rank of mean JᵀJ": "" if data.index_rank is None else data.index_rank.text,
+        "rank of mean JᵀJ": data.index_rank.text,
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
     counts = f"singular values below {data.tolerance:g} of the largest count as zero"
-    some = "" if data.taken == data.points else f", Jacobians at {data.taken} of them"
-    head = f"{data.points} points{some}; least, median and largest of each; {counts}"
+    head = f"{data.points} points; least, median and largest of each; {counts}"
     block = wrapped(head, width)
     for name, figure in facts.items():
         if figure:

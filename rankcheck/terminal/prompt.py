@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-from rankcheck.audit.history.result import Comparison, History
 from rankcheck.audit.result import Audit
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.facts import Facts
@@ -26,7 +25,6 @@ from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.terminal import audit as audits
 from rankcheck.terminal import formulas, hunting, table
-from rankcheck.terminal import history as histories
 from rankcheck.terminal.plain import printable
 from rankcheck.verification.ledger import Ledger, Row
 
@@ -59,8 +57,6 @@ def text(shown: object, *, whole: bool = False) -> str:
 def _whole(shown: object) -> str:
     if isinstance(shown, Audit):
         return "\n".join(audits.lines(shown))
-    if isinstance(shown, History | Comparison):
-        return "\n".join(histories.lines(shown))
     if isinstance(shown, Ledger):
         total = table.total(shown.rows, shown.seconds, shown.profile, shown.seed)
         return "\n".join([*table.lines(shown.rows), *table.messages(shown.rows), total])
@@ -109,11 +105,6 @@ def _(shown: Result) -> str:
 @_text.register
 def _(shown: Audit) -> str:
     return "\n".join(audits.brief(shown, LINES))
-
-
-@_text.register
-def _(shown: History | Comparison) -> str:
-    return "\n".join(histories.brief(shown, LINES))
 
 
 @_text.register

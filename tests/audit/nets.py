@@ -12,7 +12,7 @@ from rankcheck.networks import Network
 
 def model_of(net):
     names = tuple(f"layers.{index}" for index in range(net.depth))
-    return Model(net, "made up", names, (None,) * net.depth, float(net.cost()))
+    return Model(net, "made up", names, (True,) * net.depth, float(net.cost()))
 
 
 def normal(*shape, seed=0):

@@ -11,7 +11,7 @@ import torch
 from rankcheck.audit import layers
 from rankcheck.audit.layers import dead_cost, measure_layers, relative_imbalances
 from rankcheck.audit.part import Part
-from rankcheck.audit.ranks import most_common
+from rankcheck.audit.result import most_common
 from rankcheck.networks import Network
 
 from .nets import diagonal, model_of, normal, random_model

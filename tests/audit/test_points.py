@@ -1,7 +1,7 @@
 """What is measured at points, against torch.func and numpy; parts; bounded memory."""
 
 import pickle
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -79,6 +79,18 @@ def test_against_automatic_differentiation(widths, count, slope, monkeypatch):
     root = np.sqrt(spectrum.clip(0))
     assert mine.index_rank.rank == (root > 0.2 * root[0]).sum()
     assert len(features.second) == L
+
+
+def test_the_kernel_is_in_the_biases_that_there_are():
+    """Against torch.func, whose derivative in the second bias is left out."""
+    model, X = random_model((3, 5, 4, 2)), normal(6, 3, seed=9)
+    net, f = model.net, function(0.0)
+    mine, _ = measure_points(replace(model, biases=(True, False, True)), X)
+    sides = vmap(jacrev(f, argnums=(0, 1)), (None, None, 0))(net.weights, net.biases, X)
+    kept = [*sides[0], sides[1][0], sides[1][2]]
+    rows = torch.cat([g.flatten(2) for g in kept], -1)
+    assert astuple(mine.kernel_trace) == pytest.approx(five((rows**2).sum((1, 2)).numpy()))
+    assert mine.kernel_top == pytest.approx(np.linalg.norm(rows.flatten(0, 1).numpy(), 2) ** 2 / 6)
 
 
 def test_the_points_of_the_kernel_are_at_even_distances(monkeypatch):

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from dataclasses import replace
 
 import pytest
 import torch
@@ -11,8 +10,8 @@ import torch
 from rankcheck.audit import ModelError, audit
 from rankcheck.audit import model as model_
 from rankcheck.audit import run as run_
-from rankcheck.audit.balance import balance
-from rankcheck.audit.part_facts import BlockFacts, is_clear
+from rankcheck.audit.layers import balance
+from rankcheck.audit.result import is_clear
 from rankcheck.audit.theorems import number_of_theorems
 from rankcheck.errors import InputError
 from rankcheck.networks import Network
@@ -111,7 +110,8 @@ def test_ranks_that_are_not_clear_are_said_to_be_so():
     assert found.data.undecided == 4
     assert (found.rank, found.rank_text, found.rank_is_clear) == (2, "2?", False)
     assert found.to_json()["rank_text"] == "2?"
-    assert "rank 2? is undecided: at 4 of 4 points" in found.first[0]
+    assert not found.first  # 0.06 and 0.03: no step that training would make larger
+    assert said(found, "At 4 of 4 points", "without a step")
     assert said(found, "numerical rank 2? at 4 of 4 points")
     assert said(found, "rank of the weights of 1 of 1 layer (“layers.0”)", "not clear")
     clear = audited(net, X, tolerance=0.001)
@@ -119,8 +119,16 @@ def test_ranks_that_are_not_clear_are_said_to_be_so():
     assert not any("not clear" in words for words in clear.words)
     assert not clear.first
     weights = audited(net)
-    assert "rank 2? is undecided: in 1 of 1 layer" in weights.first[0]
+    assert not weights.first
     assert said(weights, "k = 2? is the numerical rank")
+
+
+def test_a_step_that_training_would_make_larger_is_advice():
+    net = Network.linear([torch.diag(torch.tensor([1.0, 0.5, 0.06]).double())])
+    assert "rank 3" not in "".join(audited(net, normal(4, 3)).first)
+    found = audited(net, normal(4, 3), tolerance=0.1)
+    assert "rank 2? is undecided: at 4 of 4 points" in found.first[0]
+    assert "rank 2? is undecided: in 1 of 1 layer" in audited(net, tolerance=0.1).first[0]
 
 
 def test_a_rank_that_a_few_points_leave_open_is_shown_without_a_question_mark():
@@ -140,10 +148,6 @@ def test_a_rank_that_a_few_points_leave_open_is_shown_without_a_question_mark():
 )
 def test_when_a_rank_is_clear(counts, undecided, clear):
     assert is_clear(8, counts, undecided) == clear
-    facts = BlockFacts("b", "chain", (), (8, 8), False, 1, 1.0, "", ranks=counts)
-    shown = replace(facts, undecided=undecided, branch_ranks={2: 1}, branch_undecided=1)
-    assert shown.rank_text == ("" if not counts else "8" if clear else "8?")
-    assert shown.branch_rank_text == "2?"
 
 
 def test_the_bottleneck_structure_is_there_in_no_layer_or_in_some():
@@ -191,7 +195,7 @@ def test_without_data_nothing_is_said_of_jacobians():
     found = audited(identity())
     assert found.data is None
     assert found.rank == 3  # that of the weights
-    assert said(found, "There are no data", "k = 3")
+    assert said(found, "there are no data", "k = 3")
     assert found.balanced.change is None
     assert not any("Jf" in words or "on the data it" in words for words in found.words)
 
@@ -227,7 +231,7 @@ def test_all_numbers_are_finite_and_the_json_is_strict(widths, count, slope):
     found = audit(model, X, max_rank=3, theorems=False)
     assert found.words
     data = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    assert data["schema"] == 2
+    assert data["schema"] == 3
     assert data["ceiling"] == pytest.approx(found.model.cost / (len(widths) - 1))
     assert (data["data"] is None) == (count == 0)
 
@@ -279,8 +283,8 @@ def test_arguments_out_of_range(name, value):
     ("data", "message"),
     [
         (normal(4, 2), "the data have 2 numbers a point; the network takes 3"),
-        (normal(3), "the data have 1 number a point; the network takes 3"),
-        (normal(0, 3), r"the shape \(0, 3\): it is empty"),
+        (normal(3), "the data have 1 numbers a point; the network takes 3"),
+        (normal(0, 3), r"the shape \(0, 3\)"),
         (torch.tensor([[0.0, 1.0, 2.0], [0.0, math.nan, 1.0]]).double(), r"nan at \[1, 1\]"),
         (torch.ones(5, 3).double(), "5 points that are all equal"),
     ],
@@ -304,7 +308,7 @@ def test_models_that_the_theory_does_not_cover():
 def test_objects():
     assert audit(identity(), [[1.0, 2.0, 3.0]], theorems=False).name == "Network"
     assert audit(model_of(identity()), theorems=False).name == "made up"
-    with pytest.raises(ModelError, match=r"slope is 0 in the model and 0\.5 as named"):
+    with pytest.raises(ModelError, match=r"slope is said to be 0\.5, and it is 0"):
         audit(model_of(identity()), slope=0.5)
 
 

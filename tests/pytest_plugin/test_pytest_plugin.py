@@ -129,6 +129,7 @@ def test_no_torch_where_there_are_no_claims(pytester):
 @pytest.mark.slow
 def test_the_ledger_of_a_worker_is_that_of_a_run_without(run, pytester, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
     (pytester.path / ".git").mkdir()
     many = "".join(TRUE.format(id=f"t.a{n}", name=f"a{n}") for n in range(2))
     files = {"test_one": many + CITED, "test_two": FALSE}
@@ -150,6 +151,7 @@ def test_the_ledger_of_a_worker_is_that_of_a_run_without(run, pytester, monkeypa
     assert set(together) == {"t.a0", "t.a1", "t.cited", "t.small"}
     assert "4 claims: 2 hold, 1 cited, 1 REFUTED" in out
     assert "t.small is false: lhs " in out
+    assert (pytester.path / "summary.md").read_text("utf-8").count("### rankcheck") == 1
 
     run("--rankcheck-ledger", "alone.json")
     alone = rows_of(pytester.path / "alone.json")
@@ -292,10 +294,10 @@ def test_fixtures_act_as_on_any_test(run, pytester):
         ("xfail(strict=True)", TRUE.format(id="t.a", name="a"), {"failed": 1}, 1),
     ],
 )
-def test_marks_act_as_on_any_test(run, pytester, mark, text, outcomes, rows):
+def test_marks_act_as_on_any_test(run, pytester, monkeypatch, mark, text, outcomes, rows):
     """A claim that is skipped was not put to the test: it has no row."""
-    arguments = ("--rankcheck-ledger", "ledger.json", "--rankcheck-github")
-    result, out = run(*arguments, test_it=f"\n@pytest.mark.{mark}{text}")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    result, out = run("--rankcheck-ledger", "ledger.json", test_it=f"\n@pytest.mark.{mark}{text}")
     result.assert_outcomes(**outcomes)
     assert len(rows_of(pytester.path / "ledger.json")) == rows
     assert ("::error" in out) == ("failed" in outcomes)
@@ -601,12 +603,11 @@ def test_claims_are_annotated_in_github_actions(run, pytester, monkeypatch):
     assert "4 claims: 2 hold, 1 REFUTED, 1 UNDECIDED" in text
 
 
-def test_annotations_are_made_where_they_are_asked_for(run, monkeypatch):
+def test_annotations_are_made_where_github_runs(run, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "false")
     assert annotated(run(test_it=FALSE)[1]) == []
-    assert len(annotated(run("--rankcheck-github")[1])) == 1
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert annotated(run("--no-rankcheck-github")[1]) == []
+    assert len(annotated(run()[1])) == 1
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/no/summary.md")
     result, out = run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED

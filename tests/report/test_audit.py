@@ -13,7 +13,6 @@ from rankcheck.report.charts.audit import pictures
 from rankcheck.report.notebook import html
 
 from .audits import DEPTH, made_up, odd, spectrum, without_data
-from .blocks import convolutional, odd_blocks, residual, transformer
 from .charts.conftest import parse
 from .conftest import MARKUP
 from .test_page import Page, words
@@ -71,51 +70,6 @@ def test_nothing_of_an_audit_is_markup_or_a_request():
         assert not {"src", "srcset", "style", "action", "href"} & set(attributes)
 
 
-def test_what_a_page_says_of_a_network_with_blocks():
-    page = Page(audit_page(residual()))
-    assert page.open == []
-    said = words(page.text)
-    for wanted in (
-        "57 cost 5 blocks 8 layers",
-        "torch module, at most 6 layers with weights on a path, 10 numbers in and 5 out,",
-        "No chain: 3 residual blocks, ReLU. Measured; no theorem is about the whole.",
-        "3 blocks.1 residual 16 × 16 2 11 30.25 240 16? 40 1.4 0.9 4 0.12 12.25",
-        "claimed stem, blocks.0, blocks.1, blocks.2, head every chain of affine maps with ReLU",
-        "not claimed blocks.0, blocks.1, blocks.2 that it costs so much itself, as a shortcut",
-        "A chain instead Every chain of affine maps with ReLU between them that has 6 layers",
-        "This network costs 57.",
-        "blocks.0.first, blocks.0.second",
-    ):
-        assert wanted in said, wanted
-    for chains_alone in ("cost per layer", "distance²", "Schatten power", "nothing claimed"):
-        assert chains_alone not in said
-    assert "$" not in page.text
-    assert len(page.all("id")) == len(set(page.all("id")))
-
-
-def test_the_page_says_of_which_blocks_nothing_is_claimed():
-    said = words(Page(audit_page(transformer())).text)
-    assert "nothing claimed attention attention is no composition of affine maps" in said
-    assert "mlp, encoder.layers.0.feed_forward_with_a_long_name GELU is not" in said
-    assert "2 mlp residual, a row 16 × 16 2 12.5 240" in said
-    assert "a chain, at least" not in said
-    assert "A chain instead" not in said
-
-
-def test_layers_of_which_only_the_largest_singular_values_are_known():
-    said = words(Page(audit_page(convolutional())).text)
-    assert "1 features.0 convolution 3136 × 784" in said
-    assert "… ≥ 9 ≥ 32" in said
-    assert "… ≥ 9 20? 1.1" in said
-    assert "only the largest singular values were taken" in said
-
-
-def test_nothing_of_a_block_is_markup():
-    page = Page(audit_page(odd_blocks(MARKUP)))
-    assert page.text.count(MARKUP) > 10
-    assert not {"img", "script", "iframe", "object", "embed", "link"} & {t for t, _ in page.tags}
-
-
 def test_a_notebook_shows_the_same():
     shown = made_up()._repr_html_()
     assert shown == html(made_up())
@@ -157,32 +111,6 @@ def test_the_bars_are_the_costs(drawn):
         assert [value(y) for y in tops] == pytest.approx(wanted, abs=0.01)
 
 
-def test_the_bars_of_blocks_are_their_costs_and_those_of_chains():
-    audit = residual()
-    drawing = parse({one.name: one for one in pictures(audit)}["blocks"].svg)
-    value = drawing.scale("y", (0, "0"), (20, "20"))
-    for series, wanted in (
-        (1, [one.cost for one in audit.blocks]),
-        (2, [one.least_cost for one in audit.blocks]),
-    ):
-        tops = []
-        for path in drawing.all("path", "bars", f"s{series}"):
-            tops += [float(y) for y in re.findall(r"V([\d.]+)H", path.get("d"))]
-        assert [value(y) for y in tops] == pytest.approx(wanted, abs=0.1)
-
-
-def test_the_dots_of_branches_are_medians_over_their_blocks():
-    audit = residual()
-    drawing = parse({one.name: one for one in pictures(audit)}["branches"].svg)
-    value = drawing.scale("y", (0, "0"), (1, "1"))
-    block = drawing.scale("x", (1, "1"), (5, "5"))
-    dots = [(round(block(x)), value(y)) for x, y in drawing.series("dots", 2)]
-    assert {n for n, _ in dots} == {2, 3, 4}
-    largest = [max(s for m, s in dots if m == n) for n in (2, 3, 4)]
-    assert largest == pytest.approx([0.9] * 3, abs=0.01)
-    assert "branches" not in {one.name for one in pictures(convolutional())}
-
-
 def test_the_excess_is_above_its_bound(drawn):
     drawing = parse(drawn["excess"].svg)
     value = drawing.scale("y", (0, "0"), (10, "10"))
@@ -221,34 +149,6 @@ def extremes():
             ),
         ),
         "rank of no singular value": replace(usual, rank=50),
-        "blocks without figures": replace(
-            residual(),
-            data=None,
-            blocks=tuple(
-                replace(
-                    one,
-                    cost=0.0,
-                    least_cost=None,
-                    points=0,
-                    ranks={},
-                    gaps=None,
-                    layers=(),
-                    singular_values=(),
-                    branch=(),
-                    branch_ranks={},
-                    depth=0,
-                    imbalance=None,
-                )
-                for one in residual().blocks
-            ),
-        ),
-        "huge blocks": replace(
-            residual(),
-            blocks=tuple(
-                replace(one, cost=1e300, singular_values=(none, Quantiles(0, 1, 1e9, 1e150, 1e300)))
-                for one in residual().blocks * 50
-            ),
-        ),
         "names of nothing": replace(
             usual, name="", words=(), layers=(replace(first, name=""),), versions={}
         ),

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from rankcheck.audit.history.result import Comparison, History
 from rankcheck.audit.result import Audit
 from rankcheck.catalogue.collect import project
-from rankcheck.report import audit_page, comparison_page, history_page, ledger_page, sharpening_page
+from rankcheck.report import audit_page, ledger_page, sharpening_page
 from tests.browsing import IN_A_BROWSER, SCREENS, chromium, faults
 from tests.sharpen.made import STATES
 from tests.sharpen.made import odd as odd_sharpening
 
 from .audits import made_up, odd
-from .blocks import convolutional, odd_blocks, residual, transformer
 from .conftest import MARKUP, REFUTED, bound
-from .histories import comparison, history
-from .histories import odd as odd_history
 from .whole import whole
 
 pytestmark = IN_A_BROWSER
-PAGES = {Audit: audit_page, History: history_page, Comparison: comparison_page}
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +32,8 @@ def visit(browser, tmp_path):
 
     def open_(shown, anchor="", **context):
         path = tmp_path / "page.html"
-        if type(shown) in PAGES:
-            text = PAGES[type(shown)](shown)
+        if isinstance(shown, Audit):
+            text = audit_page(shown)
         else:
             text = sharpening_page(shown) if isinstance(shown, dict) else ledger_page(shown)
         path.write_text(text, encoding="utf-8")
@@ -173,8 +168,6 @@ def test_the_page_of_the_whole_catalogue(visit):
     "make",
     [
         *(made_up, lambda: odd(MARKUP), lambda: odd("a" * 300)),
-        *(residual, lambda: odd_blocks(MARKUP), lambda: odd_blocks("a" * 300)),
-        *(history, comparison, *(lambda n=n: odd_history("a" * 300)[n] for n in (0, 1))),
     ],
 )
 def test_the_page_of_an_audit_fits_and_asks_for_nothing(visit, make, width):
@@ -211,11 +204,6 @@ def test_the_page_of_a_sharpening_fits_and_asks_for_nothing(visit, make, width):
     "make",
     [
         made_up,
-        residual,
-        convolutional,
-        transformer,
-        history,
-        comparison,
         *(STATES[name] for name in ("loose", "refuted", "frontier")),
     ],
 )

@@ -146,7 +146,7 @@ def test_a_page_names_no_folder_of_the_machine_that_wrote_it(ledger):
 
 def test_the_columns_of_the_relations(ledger):
     """A column is there if a relation has something in it."""
-    equal = RelationFacts("", "eq", 1.0, deviation=1e-9, spread=(0,) * 5 + (7,) + (0,) * 14)
+    equal = RelationFacts("", "eq", 1.0, deviation=1e-9)
     headings = {
         "bound": [bound()],
         "both": [replace(bound(), relations=(*bound().relations, equal))],

@@ -22,7 +22,7 @@ FOUND = {
     "swept": Counts(15360, 142),
     "drawn": Counts(24),
     "relations": tuple(
-        RelationFacts(label, "leq", 0.98, 0.75, 1.0, spread=(7,) * 40, sharpest=NETWORK)
+        RelationFacts(label, "leq", 0.98, 0.75, 1.0, sharpest=NETWORK)
         for label in ("the first relation", "the second relation")
     ),
     "reached": {"depth of net": dict.fromkeys(range(1, 6), 9)},

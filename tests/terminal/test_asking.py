@@ -15,7 +15,7 @@ from rankcheck.terminal import asking
 
 COMMANDS = {"verify": verify, "hunt": hunt, "sharpen": sharpen, "prove": prove}
 #: What a command does with processes, files and standard output has no place in a method.
-OTHERS = {"selectors", "selector", "help", "limit", "json", "html", "coq", "github", "resume"}
+OTHERS = {"selectors", "selector", "help", "limit", "json", "html", "coq"}
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from rankcheck.terminal import display
 from rankcheck.terminal.audit import AuditDisplay, lines
 from rankcheck.terminal.formulas import unicode
 from tests.report.audits import made_up, odd, without_data
-from tests.report.blocks import convolutional, odd_blocks, residual, transformer
 
 
 def test_what_the_lines_say():
@@ -41,7 +40,8 @@ def test_balancing_that_did_not_converge():
 
 def test_activations_that_were_assumed_come_first():
     audit = made_up()
-    guessed = replace(audit, model=replace(audit.model, guessed=True))
+    guess = "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky. " * 3
+    guessed = replace(audit, model=replace(audit.model, guess=guess.strip()))
     for width in (40, 100):
         said = lines(guessed, width=width)
         assert said[0].startswith("ReLU was assumed; --slope 0 says")
@@ -53,7 +53,7 @@ def test_without_data():
     said = "\n".join(lines(without_data()))
     assert "s_1 of Jf" not in said
     assert "dead" not in said
-    assert "theorems" not in said
+    assert "theorems:" not in said
 
 
 @pytest.mark.parametrize("width", [10, 40, 50, 64, 80, 100, 300])
@@ -103,49 +103,3 @@ def test_of_a_theorem_that_holds_the_closest_relation_is_shown():
     assert "near: 999 ≤ 1001, slack 2" in said
     assert "far: " not in said
     assert "zero: -1" not in said
-
-
-def test_of_a_network_with_blocks():
-    said = "\n".join(lines(residual()))
-    for wanted in (
-        "Residual: torch module, at most 6 layers with weights on a path, 10 numbers in and 5 out,",
-        "No chain: 3 residual blocks, ReLU. Measured; no theorem is about the whole.",
-        "cost 57, rank 2; 56 after balancing",
-        "1 stem     chain    16×10     1   20   10  40 1.4                         ≥ 9.5",
-        "3 blocks.1 residual 16×16     2   11  16?  40 1.4    0.9  0.12    12.25 ≥ 30.25",
-        "claimed of stem, blocks.0, blocks.1, blocks.2, head: every chain of affine maps with ReLU",
-        "not claimed of blocks.0, blocks.1, blocks.2: that it costs so much itself, as a shortcut",
-        "a chain costs at least:    4.5",
-    ):
-        assert wanted in said, wanted
-    for chains_alone in ("a layer;", "slope", "excess", "; at most"):
-        assert chains_alone not in said
-    assert "nothing claimed" not in said
-
-
-def test_of_which_blocks_nothing_is_claimed():
-    said = "\n".join(lines(transformer()))
-    assert "nothing claimed of attention: attention is no composition of affine maps" in said
-    assert "nothing claimed of mlp, encoder.lay…_a_long_name: GELU is not piecewise" in said
-    assert "2 mlp                      residual, a row   16×16 " in said
-    assert " claimed of mlp" not in said.replace("nothing claimed", "")
-    blocks = [replace(one, least_cost=None) for one in residual().blocks]
-    assert "no bound was computed: " in "\n".join(lines(replace(residual(), blocks=blocks)))
-
-
-def test_ranks_of_incomplete_spectra():
-    said = "\n".join(lines(convolutional()))
-    assert "1 features.0 convolution 3136×784 2.645    ≥ 9 ≥ 32 " in said
-    assert "2 features.3 convolution 3136×784 2.645    ≥ 9  20? 1.1" in said
-    assert "≥ the largest singular values alone were taken" in said
-    assert "≥ the largest" not in "\n".join(lines(residual()))
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 100])
-@pytest.mark.parametrize(
-    "audit", [residual(), convolutional(), transformer(), odd_blocks("x\x1b " * 90)]
-)
-def test_lines_of_blocks_fit(audit, width):
-    found = lines(audit, width=width, readable=unicode)
-    assert max(map(len, found)) <= width
-    assert "\x1b" not in "".join(found)

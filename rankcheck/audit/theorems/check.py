@@ -13,8 +13,13 @@ from torch import Tensor
 from rankcheck.audit.result import Hypothesis, Side, TheoremFacts
 from rankcheck.audit.theorems.certify import Certifier
 from rankcheck.audit.theorems.evaluate import BATCH, Outcome, at_points, on_data
-from rankcheck.audit.theorems.hypotheses import Situation, balance, positive_rank, same_rank
-from rankcheck.audit.theorems.pairs import pairs_for
+from rankcheck.audit.theorems.hypotheses import (
+    Situation,
+    balance,
+    positive_rank,
+    same_rank,
+    shared_pattern,
+)
 from rankcheck.audit.theorems.table import Theorem
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import Judgement
@@ -28,6 +33,8 @@ Finding: TypeAlias = Literal["holds", "not applicable", "not evaluated", "undeci
 
 #: At most so many pairs of points.
 PAIRS = 8
+#: Points that may be compared with one another in search of pairs.
+COMPARED = 64
 #: At most so many points where a theorem seems to fail are looked at again.
 AGAIN = 3
 #: A rank whose threshold could not move by this factor without changing it is not clear.
@@ -115,7 +122,7 @@ class Check:
         assert points is not None
         device = points.x.device
         if theorem.on == "at pairs":
-            pairs = pairs_for(theorem, self._at, PAIRS)[: self._most]
+            pairs = _pairs_for(theorem, self._at, PAIRS)[: self._most]
             ends = points.x[pairs.to(device)]
             outcomes = at_points(claim, net, ends, shared=False, numbers=BATCH, late=late)
             places = points.places[pairs].tolist()[: outcomes[0].points]
@@ -327,3 +334,40 @@ class Check:
 def _line(error: Exception) -> str:
     """The message of an error on one line, without a full stop."""
     return " ".join(str(error).split()).rstrip(".")
+
+
+def _pairs_for(theorem: Theorem, at: Situation, number: int) -> Tensor:
+    """Up to so many pairs of candidates, (n, 2), where the theorem says most.
+
+    With the hypothesis of one region these are the pairs in one that are furthest apart; by its
+    manner, those with the largest min(‖Jf(x)‖, ‖Jf(y)‖)·‖f(x) − f(y)‖; else those with the largest
+    ‖Jf(x) − Jf(y)‖_F.
+    """
+    assert at.points is not None
+    if shared_pattern in theorem.conditions:
+        groups = [torch.tensor(members[:COMPARED]) for members in at.patterns.values()]
+        best = [_farthest(_distances(at.points.x, some), some, number) for some in groups]
+        values, pairs = (torch.cat(parts) for parts in zip(*best, strict=True))
+        return pairs[values.argsort(descending=True, stable=True)[:number]]
+    points = at.points.chosen(COMPARED).sort().values
+    x = at.points.x[points.to(at.points.x.device)]
+    if "far apart" in theorem.manner:
+        norms, f = at.points.norms[points], at.net(x)
+        distances = torch.cdist(f, f).cpu() * torch.minimum(norms.unsqueeze(0), norms.unsqueeze(1))
+    else:
+        J = at.net.jacobian(x).flatten(-2)
+        distances = torch.cdist(J, J).cpu()
+    return _farthest(distances, points, number)[1]
+
+
+def _distances(x: Tensor, some: Tensor) -> Tensor:
+    here = x[some.to(x.device)]
+    return torch.cdist(here, here).cpu()
+
+
+def _farthest(values: Tensor, points: Tensor, number: int) -> tuple[Tensor, Tensor]:
+    """The largest values of pairs i < j, and the pairs."""
+    i, j = torch.triu_indices(len(points), len(points), 1)
+    largest = values[i, j].argsort(descending=True)[:number]
+    pairs = torch.stack((points[i[largest]], points[j[largest]]), -1)
+    return values[i, j][largest], pairs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankcheck.report.charts import blocks
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import (
     MANY,
@@ -36,7 +35,6 @@ BOX = 0.25
 def pictures(audit: Audit) -> list[Picture]:
     """The pictures of an audit, in the order of its page; those of the data only with data."""
     drawn = [
-        *blocks.pictures(audit.blocks),
         spectra(audit),
         representations(audit),
         costs(audit),
@@ -49,15 +47,14 @@ def pictures(audit: Audit) -> list[Picture]:
 
 def spectra(audit: Audit) -> Picture:
     """The singular values of every W_ℓ, the k largest ones in another colour."""
-    chain, layers = audit.model.is_chain, audit.layers
+    layers, k = audit.layers, audit.rank
     values = [one.singular_values for one in layers]
-    k = audit.rank if chain else max(map(len, values))
     y = size_axis([s for many in values for s in many], "singular values")
     near = sum(one.near_one for one in layers)
     chart = Chart(
         "The singular values of the layers",
         f"{len(layers)} layers; {near} of their {sum(map(len, values))} singular values are near "
-        "one." + (f" The {k} largest ones of each have a colour of their own." if chain else ""),
+        f"one. The {k} largest ones of each have a colour of their own.",
         layer_axis(len(layers)),
         y,
     )
@@ -67,18 +64,13 @@ def spectra(audit: Audit) -> Picture:
     first = [(float(n), s) for n, many in numbered for s in floored(many[:k], y)]
     rest = [(float(n), s) for n, many in numbered for s in floored(many[k:], y)]
     fine = len(layers) > MANY
-    largest_ones = f"the {k} largest singular values" if chain else "singular values"
     chart.dots(on_pixels(rest, y), 2, tip="the other singular values", fine=fine)
-    chart.dots(on_pixels(first, y), 1, tip=largest_ones, fine=fine)
+    chart.dots(on_pixels(first, y), 1, tip=f"the {k} largest singular values", fine=fine)
     caption = (
         f"Every singular value of every $W_\\ell$; the $k = {k}$ largest ones of a layer in blue, "
         "the others in orange. In a deep network whose cost per layer is near $k$, almost every "
         "layer has $k$ singular values near $1$, the dashed line, and no others."
     )
-    if not chain:
-        caption = "The singular values of every layer with weights; the dashed line is at $1$."
-    if not all(one.complete for one in layers):
-        caption += " Of large layers only the largest ones are known."
     caption += (
         "" if y.scale == "linear" else " What is smaller than the axis shows lies on its lower end."
     )
@@ -139,22 +131,17 @@ def _runs(values: list[tuple[float, ...]], i: int) -> list[list[tuple[int, float
 def costs(audit: Audit) -> Picture:
     """‖W_ℓ‖_F² and ‖b_ℓ‖² as a bar, with lines at k and at ‖θ‖²/L."""
     layers, k, ceiling = audit.layers, audit.rank, audit.ceiling
-    chain = audit.model.is_chain
     whole = [one.weights + one.bias for one in layers]
-    lines = [float(k), ceiling] if chain else []
     chart = Chart(
         "What each layer costs",
-        f"The cost of each of {len(layers)} layers"
-        + (f"; the mean is {ceiling:.4g}, and the rank {audit.rank_text}." if chain else "."),
+        f"The cost of each of {len(layers)} layers; the mean is {ceiling:.4g}, and the rank "
+        f"{audit.rank_text}.",
         layer_axis(len(layers)),
-        Axis(0, 1.12 * max([*whole, *lines, 1e-12]), "‖W‖² + ‖b‖²"),
-        right=110 if chain else 24,
+        Axis(0, 1.12 * max([*whole, float(k), ceiling, 1e-12]), "‖W‖² + ‖b‖²"),
+        right=110,
     )
     chart.bars(*apart(1, whole), 2)
     chart.bars(*apart(1, (one.weights for one in layers)), 1)
-    if not chain:
-        caption = "The squares of the weights of each layer in blue, those of its bias in orange."
-        return Picture("costs", chart.title, caption, chart.svg)
     chart.rule(y=ceiling, series=3)
     chart.rule(y=float(k))
     chart.end_label(ceiling, f"mean {ceiling:.3g}", 3)
@@ -211,7 +198,7 @@ def jacobians(audit: Audit) -> Picture | None:
     chart = Chart(
         "The singular values of the Jacobian over the data",
         f"The least, the median and the largest of {len(many)} singular values over "
-        f"{audit.data.taken} points.",
+        f"{audit.data.points} points.",
         whole_axis(1, len(many), "i"),
         y,
     )
@@ -244,7 +231,7 @@ def ranks(audit: Audit) -> Picture | None:
     high = 1.15 * max(data.ranks.values())
     chart = Chart(
         "The rank of the Jacobian over the data",
-        f"Of {data.taken} points: {counts}.",
+        f"Of {data.points} points: {counts}.",
         whole_axis(least, most, "numerical rank of Jf(x)"),
         Axis(0, max(high, 1.0), "points", count=5),
         height=300,
@@ -261,8 +248,6 @@ def ranks(audit: Audit) -> Picture | None:
         f"least {figure(data.gaps.least, 3)}."
     )
     undecided = f" At {data.undecided} points the rank is undecided." if data.undecided else ""
-    if not data.complete:
-        undecided += " Only the largest singular values were taken, so it may be larger."
     caption = (
         "How many points have which numerical rank: how many singular values of $Jf(x)$ exceed "
         f"{figure(data.tolerance, 3)} times the largest one.{gaps}{undecided}"

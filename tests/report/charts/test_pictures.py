@@ -6,15 +6,12 @@ import re
 
 import pytest
 
-from rankcheck.report.charts import bounds, has_spread, margin, spread
+from rankcheck.report.charts import bounds, margin
 from rankcheck.report.charts.audit import pictures as of_audit
-from rankcheck.report.charts.history import pictures as of_history
 from rankcheck.report.charts.sharpening import frontier
 from rankcheck.report.charts.sharpening import pictures as of_relation
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 from tests.report.audits import made_up, without_data
-from tests.report.blocks import convolutional, residual
-from tests.report.histories import history
 from tests.sharpen.made import STATES
 
 EVIL = '<script>alert("1")</script>&\x1b'
@@ -40,25 +37,17 @@ def drawn():
             {"strategy": "screen", "instances": 1024, "margin": -0.5},
         ],
     }
-    counted = RelationFacts("part", spread=tuple(range(40)))
     loose = STATES["loose"]()
     return [
-        *(bounds(ledger(*rows)), spread(counted), margin(hunted)),
+        *(bounds(ledger(*rows)), margin(hunted)),
         *of_audit(made_up()),
-        *of_audit(residual()),
-        *of_audit(convolutional())[:4],
-        *of_history(history()),
         *of_relation(loose, loose["relations"][0]),
         frontier(STATES["frontier"]()["dial"]),
     ]
 
 
-NAMES = ["bounds", "spread", "margin"]
+NAMES = ["bounds", "margin"]
 NAMES += ["spectra", "representations", "costs", "excess", "jacobians", "ranks"]
-OF_BLOCKS = ["blocks", "block-jacobians", "branches"]
-NAMES += [*OF_BLOCKS, "spectra", "representations", "costs", "jacobians", "ranks"]
-NAMES += [*OF_BLOCKS[:2], "spectra", "representations"]
-NAMES += ["costs", "ranks", "values", "excess", "shares"]
 NAMES += ["ratios", "history", "frontier"]
 
 
@@ -98,12 +87,12 @@ def test_a_picture_is_well_formed_small_and_inside(drawn, read, place):
 
 @pytest.mark.parametrize("hidden", [EVIL, '"><svg onload=alert(1)>', "'", "\ud800"])
 def test_text_from_data_is_escaped(read, hidden):
-    bad = RelationFacts(hidden, ratio=0.5, spread=(1, *[0] * 39))
+    bad = RelationFacts(hidden, ratio=0.5)
     hunted = {
         "claim": hidden,
         "history": [{"strategy": hidden, "instances": 5, "margin": 0.5}],
     }
-    made = [spread(bad), margin(hunted), bounds(ledger(row(hidden, bad)))]
+    made = [margin(hunted), bounds(ledger(row(hidden, bad)))]
     for svg in [one.svg for one in made]:
         svg.encode()
         drawing = read(svg)
@@ -114,38 +103,8 @@ def test_text_from_data_is_escaped(read, hidden):
         assert all(link.get("href").startswith("#claim-") for link in drawing.all("a"))
 
 
-@pytest.mark.parametrize(
-    ("kind", "counts", "expected"),
-    [
-        ("leq", (7, *[0] * 39), True),
-        ("leq", (0,) * 40, False),
-        ("leq", (), False),
-        ("eq", (7, *[0] * 19), False),  # the sides agree
-        ("eq", (7, *[0] * 18, 1), True),
-        ("eq", (), False),
-    ],
-)
-def test_what_is_drawn_of_a_relation(kind, counts, expected):
-    assert has_spread(RelationFacts(kind=kind, spread=counts)) == expected
-
-
-def test_the_decades_of_deviations_are_where_the_ticks_say(read):
-    counts = [0] * 20
-    counts[10] = 5  # from 10^-10 to 10^-9
-    drawing = read(spread(RelationFacts(kind="eq", spread=tuple(counts))).svg)
-    (path,) = drawing.all("path", "bars")
-    start, end = re.match(r"M(\d+) .*H(\d+)", path.get("d")).groups()
-    tick = drawing.tick("10⁻¹⁰", "x")
-    decade = (drawing.tick("1", "x") - tick) / 10
-    assert float(start) == tick
-    assert float(end) == pytest.approx(tick + decade, abs=1)
-
-
 def test_nothing_to_draw(read):
-    for one in (bounds(ledger()), margin({}), spread(RelationFacts())):
+    for one in (bounds(ledger()), margin({})):
         read(one.svg)
-    none = read(spread(RelationFacts(spread=(0,) * 40)).svg)
-    assert "no instance" in [text for text, _, _ in none.texts()]
-    assert not none.all("path", "bars")
     assert "no margin was measured" in [text for text, _, _ in read(margin({}).svg).texts()]
     assert not read(bounds(ledger(row("a.b", RelationFacts(kind="eq")))).svg).all("a")
