@@ -113,10 +113,6 @@ class Complex:
             return numbers.absolute(self.imag)
         return numbers.sqrt(numbers.nonnegative(self.square_of_absolute()))
 
-    def sgn(self) -> Complex:
-        """z/|z|, and 0 for 0."""
-        return self if self == ZERO else self / self.absolute()
-
     def exp(self) -> Complex:
         return from_acb(self.acb().exp())
 

@@ -1,4 +1,4 @@
-"""torch's convolutions and means over windows: products and sums of the windows of an array."""
+"""torch's convolutions: products of the windows of an array."""
 
 # ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
@@ -12,8 +12,6 @@ import torch
 from rankcheck.balls.array import BallArray, balls, implements, wrap
 from rankcheck.balls.labels import move
 from rankcheck.balls.linalg import matmul
-from rankcheck.balls.numbers import NoBallForm
-from rankcheck.balls.reductions import mean
 
 Sizes = int | Sequence[int]
 
@@ -46,31 +44,6 @@ def convolution(
     products = matmul(rows, columns.reshape(batch, groups, rows.shape[-1], math.prod(out)))
     result = wrap(products.elements.reshape(batch, w.shape[0], *out))
     return result if bias is None else result + balls(bias).reshape(-1, *[1] * d)
-
-
-def _mean_pool(d: int) -> None:
-    def mean_pool(
-        input: Any,
-        kernel_size: Sizes,
-        stride: Any = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> BallArray:
-        """Only with `ceil_mode` false, and with zeros of the padding that count."""
-        if ceil_mode or divisor_override or not count_include_pad:
-            raise NoBallForm("avg_pool with another divisor or ceil_mode", "write a mean of slices")
-        size = _each(kernel_size, d)
-        step = _each(stride, d) if stride else size
-        around = [(n, n) for n in _each(padding, d)]
-        return mean(_windows(balls(input), size, step, [1] * d, around), tuple(range(-d, 0)))
-
-    implements(f"avg_pool{d}d")(mean_pool)
-
-
-for _dimension in (1, 2, 3):
-    _mean_pool(_dimension)
 
 
 def _windows(

@@ -15,10 +15,9 @@ import torch
 from rankcheck.balls import complexes, numbers
 from rankcheck.balls.array import BallArray, balls, full, implements, wrap
 from rankcheck.balls.conversion import element
-from rankcheck.balls.elementwise import cos, sin
 from rankcheck.balls.forms import as_view
 from rankcheck.balls.numbers import NoBallForm
-from rankcheck.balls.shapes import sizes, stack
+from rankcheck.balls.shapes import sizes
 
 
 def _new(shape: Sequence[int], value: Any, dtype: torch.dtype | None) -> Any:
@@ -119,16 +118,6 @@ def complex_(real: Any, imag: Any) -> BallArray:
     return wrap(complexes.joined(x.elements, y.elements))
 
 
-@implements("cdouble")
-def cdouble(input: Any) -> BallArray:
-    return to(input, torch.complex128)
-
-
-@implements("polar")
-def polar(abs: Any, angle: Any) -> BallArray:
-    return complex_(balls(abs) * cos(angle), balls(abs) * sin(angle))
-
-
 @implements("real")
 def real(input: Any) -> BallArray:
     return wrap(complexes.parts(balls(input).elements)[0])
@@ -142,17 +131,6 @@ def imag(input: Any) -> BallArray:
 @implements("conj", "conj_physical")
 def conj(input: Any) -> BallArray:
     return wrap(complexes.conjugated(balls(input).elements))
-
-
-@implements("view_as_real")
-def view_as_real(input: Any) -> BallArray:
-    return stack([real(input), imag(input)], -1)
-
-
-@implements("view_as_complex")
-def view_as_complex(input: Any) -> BallArray:
-    x = balls(input)
-    return complex_(x[..., 0], x[..., 1])
 
 
 # The stubs of torch declare variables here, and mypy takes an assigned property for its value.

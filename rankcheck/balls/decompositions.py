@@ -20,9 +20,9 @@ from rankcheck.balls import choices, matrices, numbers, spectra
 from rankcheck.balls.array import BallArray, balls, implements, wrap
 from rankcheck.balls.complexes import Complex, doubled, halved, has_complex, imag, real
 from rankcheck.balls.lazy import LazyBalls
-from rankcheck.balls.linalg import RETURNED, each, eigvalsh, require_square, solve, svdvals
+from rankcheck.balls.linalg import RETURNED, each, eigvalsh, require_square, svdvals
 from rankcheck.balls.numbers import NoBallForm, Undecided
-from rankcheck.balls.shapes import adjoint, tril, triu
+from rankcheck.balls.shapes import adjoint
 
 # Eigenvalues.
 
@@ -54,21 +54,6 @@ def eigvals(A: Any) -> BallArray:
 
     x = balls(A)
     return wrap(each(of_one, x, (require_square(x),)))
-
-
-@implements("linalg_eig")
-def eig(A: Any) -> Any:
-    """The eigenvalues; the eigenvectors raise NoBallForm on first use."""
-
-    def refuse() -> np.ndarray:
-        raise NoBallForm(
-            "the eigenvectors of torch.linalg.eig",
-            "their phases are arbitrary; use torch.linalg.eigvals, rankcheck.linalg.spectral_radius"
-            " or, for symmetric matrices, torch.linalg.eigh",
-        )
-
-    x = balls(A)
-    return RETURNED.linalg_eig((eigvals(x), LazyBalls(x.shape, refuse)))
 
 
 # What `rankcheck.linalg` dispatches to.
@@ -208,88 +193,6 @@ def _qr(A: np.ndarray) -> np.ndarray:
     )
     Q = matrices.solve(L, first.T).T * flips if k else first
     return np.concatenate([Q, np.concatenate([L * flips, (Q.T @ A[:, k:]).T])])
-
-
-# Forms that report failures by a code.
-
-
-@implements("linalg_inv_ex")
-def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
-    """Nothing is known of the inverse of a singular matrix. ``info`` is 0, or the least k such that
-    the first k columns are linearly dependent; whether there is one may be Undecided.
-    """
-    x = balls(A)
-    require_square(x)
-    result = solve_ex(x, matrices.identity_like(x.elements), check_errors=check_errors)
-    return RETURNED.linalg_inv_ex((result[0], result[1]))
-
-
-@implements("linalg_solve_ex")
-def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
-    """`torch.linalg.solve`; nothing is known of the solution at a singular A. ``info`` as above."""
-    x, y = balls(A), balls(B)
-    n = require_square(x)
-    if check_errors:
-        none = torch.zeros(x.shape[:-2], dtype=torch.int32)
-        return RETURNED.linalg_solve_ex((solve(x, y, left=left), none))
-    info = each(_first_dependent_column, x, (), np.int32)
-    bad = np.broadcast_to((info != 0)[..., None, None], x.shape)
-    regular = np.where(bad, np.broadcast_to(matrices.identity(n), x.shape), x.elements)
-    result = solve(wrap(regular), y, left=left)
-    failed = np.asarray(info != 0)
-    vector = y.ndim == 1 or (x.ndim - 1 == y.ndim and y.shape == x.shape[:-1])
-    failed = failed[..., None] if vector else failed[..., None, None]
-    unknown = np.where(failed, numbers.unknown(), result.elements)
-    return RETURNED.linalg_solve_ex((wrap(unknown), torch.from_numpy(np.asarray(info))))
-
-
-def _first_dependent_column(A: np.ndarray) -> int:
-    n = len(A)
-    full = doubled(A) if has_complex(A) else A
-    if matrices.rational_matrix(full) is None:
-        matrices.solve(A, matrices.identity(n))  # raises Undecided
-        return 0
-    return next((k for k in range(1, n + 1) if matrices.rank(A[:, :k]) < k), 0)
-
-
-@implements("linalg_cholesky_ex")
-def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """``info`` is 0, or the order of the first leading minor that is not positive; nothing is known
-    of the factor then. Undecided where balls do not tell.
-    """
-    x = balls(A)
-    n = require_square(x)
-    if upper:
-        x = adjoint(x)
-    if check_errors:
-        each(matrices.cholesky, x, (n, n))
-    info = each(lambda M: matrices.cholesky_to(M)[1], x, (), np.int32)
-
-    def factor(M: np.ndarray) -> np.ndarray:
-        L, minor = matrices.cholesky_to(M)
-        return np.full((n, n), numbers.unknown(), dtype=object) if minor else L
-
-    L = wrap(each(factor, x, (n, n)))
-    L = adjoint(L) if upper else L
-    return RETURNED.linalg_cholesky_ex((L, torch.from_numpy(np.asarray(info))))
-
-
-@implements("linalg_solve_triangular")
-def solve_triangular(
-    A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
-) -> BallArray:
-    x = triu(A) if upper else tril(A)
-    if unitriangular:
-        diagonal = np.eye(x.shape[-1], dtype=bool)
-        x = wrap(np.where(diagonal, matrices.identity_like(x.elements), x.elements))
-    return solve(x, B, left=left)
-
-
-@implements("cholesky_solve")
-def cholesky_solve(B: Any, L: Any, upper: bool = False) -> BallArray:
-    factor = balls(L)
-    factor = adjoint(triu(factor)) if upper else tril(factor)
-    return solve(adjoint(factor), solve(factor, B))
 
 
 # Functions of general matrices.

@@ -172,8 +172,6 @@ def _ball(x: Number, name: str) -> arb:
 
 absolute = _unary(numbers.absolute, "abs", "absolute", of_complex=Complex.absolute)
 sign = _unary(numbers.sign, "sign")
-sgn = _unary(numbers.sign, "sgn", of_complex=Complex.sgn)
-angle = _unary(lambda x: acb(_ball(x, "angle")).arg(), "angle", of_complex=lambda z: z.acb().arg())
 floor = _unary(numbers.floor, "floor")
 ceil = _unary(lambda x: -numbers.floor(-x), "ceil")
 trunc = _unary(lambda x: numbers.floor(x) if x >= 0 else -numbers.floor(-x), "trunc", "fix")
@@ -198,11 +196,9 @@ tanh = _unary(_by_arb("tanh"), "tanh", of_complex=_of_acb("tanh"))
 asinh = _unary(_by_arb("asinh"), "asinh", "arcsinh")
 acosh = _unary(_by_arb("acosh"), "acosh", "arccosh")
 atanh = _unary(_by_arb("atanh"), "atanh", "arctanh")
-sinc = _unary(_by_arb("sinc_pi"), "sinc", "special_sinc")
 erfc = _unary(_by_arb("erfc"), "erfc", "special_erfc")
 erf = _unary(_by_arb("erf"), "erf", "special_erf")
 sigmoid = _unary(lambda x: 1 / (1 + numbers.apply("exp", -x)), "sigmoid", "special_expit")
-digamma = _unary(_by_arb("digamma"), "digamma", "special_digamma", "special_psi")
 lgamma = _unary(
     lambda x: numbers.apply("lgamma", x) if x > 0 else numbers.unknown(),
     "lgamma",
@@ -270,11 +266,6 @@ def clamp_max(input: Any, max: Any) -> BallArray:
     return minimum(input, max)
 
 
-@implements("hypot")
-def hypot(input: Any, other: Any) -> BallArray:
-    return root_of_squares(square(input) + square(other))
-
-
 _atan2 = elementwise(lambda y, x: acb(_ball(x, "atan2"), _ball(y, "atan2")).arg(), 2)
 
 
@@ -285,12 +276,6 @@ def atan2(input: Any, other: Any) -> BallArray:
     for part in (y, x):
         part.require_real("torch.atan2")
     return wrap(_atan2(y.elements, x.elements))
-
-
-@implements("heaviside")
-def heaviside(input: Any, values: Any) -> BallArray:
-    jump = sign(input)
-    return where(jump == 0, values, relu(jump))
 
 
 # Selection: the condition is a decided bool tensor.

@@ -7,13 +7,12 @@ torch would change another array, too: one of which this is a view, or a view of
 # ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from rankcheck.balls.array import BallArray, balls, implements
-from rankcheck.balls.labels import Labels, move, move_with
+from rankcheck.balls.labels import Labels, move
 from rankcheck.balls.numbers import NoBallForm
 
 
@@ -37,43 +36,6 @@ def assign(x: BallArray, index: Any, value: Any) -> None:
             "no view of it is in use, or write torch.where(mask, value, x)",
         )
     x.elements = assigned(x, index, value).elements
-
-
-@implements("index_put")
-def index_put(
-    input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False
-) -> BallArray:
-    """Refused where a place occurs twice, as torch does not say which value it gets."""
-    if accumulate:
-        raise NoBallForm("torch.index_put(accumulate=True)", "use a product with a 0-1 matrix")
-    return assigned(balls(input), tuple(indices), values)
-
-
-@implements("scatter")
-def scatter(
-    input: Any, dim: int, index: torch.Tensor, src: Any = None, *, value: Any = None
-) -> Any:
-    """Without `reduce`, and as `index_put`."""
-    places = torch.gather(_places(balls(input)), dim, index)
-    return _put(torch.scatter, input, dim, index, src if value is None else value, places)
-
-
-@implements("index_fill")
-def index_fill(input: Any, dim: int, index: torch.Tensor, value: Any) -> BallArray:
-    return move_with(torch.index_fill, input, dim, index, value)
-
-
-@implements("index_copy")
-def index_copy(input: Any, dim: int, index: torch.Tensor, source: Any) -> BallArray:
-    """As `index_put`."""
-    return _put(torch.index_copy, input, dim, index, source, index)
-
-
-def _put(
-    function: Any, input: Any, dim: int, index: torch.Tensor, value: Any, places: torch.Tensor
-) -> BallArray:
-    _require_once(places, balls(value))
-    return move_with(function, input, dim, index, value)
 
 
 def _places(x: BallArray) -> torch.Tensor:

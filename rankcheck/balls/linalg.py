@@ -14,7 +14,6 @@ from rankcheck.balls import matrices, numbers
 from rankcheck.balls.array import (
     BallArray,
     balls,
-    divide,
     elementwise,
     full,
     implements,
@@ -22,18 +21,15 @@ from rankcheck.balls.array import (
 )
 from rankcheck.balls.complexes import has_complex
 from rankcheck.balls.conversion import element
-from rankcheck.balls.creation import conj
 from rankcheck.balls.elementwise import (
     absolute,
     log,
     maximum,
     nonnegative,
     root_of_squares,
-    sign,
     square_of_absolute,
 )
 from rankcheck.balls.formal import has_formal
-from rankcheck.balls.lazy import LazyBalls
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
 from rankcheck.balls.shapes import adjoint, axis, diagonal, matrix_transpose
@@ -46,11 +42,6 @@ FLINT_PRODUCT = 1000
 
 
 # Products.
-
-
-@implements("vdot")
-def vdot(input: Any, other: Any) -> BallArray:
-    return matmul(conj(input), other)
 
 
 @implements("matmul", "mm", "bmm", "mv", "dot", "linalg_matmul")
@@ -81,18 +72,6 @@ def outer(input: Any, vec2: Any) -> BallArray:
     return balls(input)[:, None] * balls(vec2)[None, :]
 
 
-@implements("inner")
-def inner(input: Any, other: Any) -> BallArray:
-    x, y = balls(input), balls(other)
-    return x * y if not x.ndim or not y.ndim else tensordot(x, y, ([-1], [-1]))
-
-
-@implements("tensordot")
-def tensordot(a: Any, b: Any, dims: Any, out: None = None) -> BallArray:
-    x, y = balls(a).elements, balls(b).elements
-    return wrap(elementwise(element)(np.tensordot(x, y, dims)))
-
-
 @implements("einsum")
 def einsum(equation: Any, *operands: Any) -> BallArray:
     if not isinstance(equation, str):
@@ -113,24 +92,6 @@ def linear(input: Any, weight: Any, bias: Any = None) -> BallArray:
     w = balls(weight)
     y = matmul(input, w if w.ndim == 1 else matrix_transpose(w))
     return y if bias is None else y + bias
-
-
-@implements("addmm", "addmv", "baddbmm")
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> BallArray:
-    return balls(input) * beta + matmul(mat1, mat2) * alpha
-
-
-@implements("linalg_multi_dot")
-def multi_dot(tensors: Sequence[Any]) -> BallArray:
-    result = balls(tensors[0])
-    for factor in tensors[1:]:
-        result = matmul(result, factor)
-    return result
-
-
-@implements("linalg_vecdot")
-def vecdot(x: Any, y: Any, *, dim: int = -1) -> BallArray:
-    return sum_(conj(x) * y, dim)
 
 
 @implements("linalg_matrix_power", "matrix_power")
@@ -226,11 +187,6 @@ def norm(
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim)
 
 
-@implements("cdist")
-def cdist(x1: Any, x2: Any, p: Any = 2.0, compute_mode: Any = None) -> BallArray:
-    return vector_norm(balls(x1)[..., :, None, :] - balls(x2)[..., None, :, :], p, -1)
-
-
 # Functions of matrices.
 
 
@@ -275,17 +231,6 @@ def det(A: Any) -> BallArray:
     A = balls(A)
     require_square(A)
     return wrap(each(matrices.determinant, A, ()))
-
-
-@implements("linalg_slogdet", "slogdet")
-def slogdet(A: Any) -> Any:
-    """The sign raises Undecided on first use where balls overlap 0; log |det A| does not."""
-    determinant = det(A)
-    if has_complex(determinant.elements):
-        phase = divide(determinant, absolute(determinant))
-    else:
-        phase = LazyBalls(determinant.shape, lambda: sign(determinant).elements)
-    return RETURNED.linalg_slogdet((phase, log(absolute(determinant))))
 
 
 @implements("logdet")
@@ -363,14 +308,6 @@ def cholesky(A: Any, *, upper: bool = False) -> BallArray:
     n = require_square(A)
     L = wrap(each(matrices.cholesky, A, (n, n)))
     return adjoint(L) if upper else L
-
-
-@implements("linalg_cond")
-def cond(A: Any, p: Any = None) -> BallArray:
-    if p not in (None, 2):
-        return matrix_norm(A, p) * matrix_norm(inv(A), p)
-    s = svdvals(A)
-    return divide(s[..., 0], s[..., -1])
 
 
 # What `rankcheck.linalg` dispatches to.

@@ -318,8 +318,3 @@ def identity(n: int) -> np.ndarray:
     result = np.full((n, n), ZERO, dtype=object)
     np.fill_diagonal(result, ONE)
     return result
-
-
-def identity_like(A: np.ndarray) -> np.ndarray:
-    """The identity for each of a batch of square matrices."""
-    return np.broadcast_to(identity(A.shape[-1]), A.shape)

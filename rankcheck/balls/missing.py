@@ -25,7 +25,7 @@ INSTEAD: dict[str, str] = {
     "svd_lowrank": "it is random; use torch.linalg.svd(A, full_matrices=False)",
     "pca_lowrank": "it is random; use torch.linalg.svd(A, full_matrices=False)",
     "lobpcg": "it is random; use torch.linalg.eigvalsh",
-    "chain_matmul": "use torch.linalg.multi_dot",
+    "chain_matmul": "write the product with @",
     "nanmedian": "use sort and select the middle",
     "mode": "use sort(...).values",
     "unique": "its result depends on which entries are equal; compare them with eq",
@@ -44,7 +44,18 @@ INSTEAD: dict[str, str] = {
     "requires_grad_": "balls have no gradients; write the derivative, or use Network.jacobian",
     "trapezoid": "write the weighted sum",
     "renorm": "write the division by the norm",
-    "pdist": "use torch.cdist",
+    "cdist": "write the norms of the differences of x[..., :, None, :] and y[..., None, :, :]",
+    "linalg_eig": (
+        "phases of eigenvectors are arbitrary; use torch.linalg.eigvals, "
+        "rankcheck.linalg.spectral_radius or, for symmetric matrices, torch.linalg.eigh"
+    ),
+    "inner": "use torch.einsum",
+    "tensordot": "use torch.einsum",
+    "linalg_slogdet": "use torch.linalg.det",
+    "linalg_cond": "write the quotient of the largest and the smallest of torch.linalg.svdvals(A)",
+    "linalg_multi_dot": "write the product with @",
+    "mse_loss": "write (x - y).square().mean()",
+    "view_as_complex": "use torch.complex",
 }
 
 TRANSFORMS = ("torch._functorch.apis", "torch._functorch.eager_transforms", "torch.autograd")

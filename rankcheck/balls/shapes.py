@@ -18,7 +18,7 @@ MOVES = """reshape view view_as reshape_as flatten ravel unflatten unsqueeze squ
     expand expand_as permute transpose swapaxes swapdims movedim moveaxis t rot90 fliplr flipud flip
     roll repeat tile repeat_interleave split split_with_sizes tensor_split chunk hsplit vsplit
     dsplit unbind narrow select unfold diagonal linalg_diagonal diag_embed diag diagflat tril triu
-    fft_fftshift fft_ifftshift index_select gather take take_along_dim masked_select
+    index_select gather take take_along_dim masked_select
     masked_scatter"""
 """Functions of one array, whose other tensors are indices, masks, or of its dtype."""
 
@@ -45,8 +45,8 @@ def axis(dim: int, ndim: int) -> int:
 def _of_torch(name: str) -> list[Callable[..., Any]]:
     """torch's method of tensors and its function, by the ``__name__`` that torch dispatches by."""
     module, _, short = name.partition("_")
-    if module in ("linalg", "fft"):
-        return [getattr(getattr(torch, module), short)]
+    if module == "linalg":
+        return [getattr(torch.linalg, short)]
     return [getattr(place, name) for place in (torch.Tensor, torch) if hasattr(place, name)]
 
 

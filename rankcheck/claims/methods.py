@@ -64,7 +64,6 @@ class Methods:
         workers: int = 1,
         executor: Any = None,
         device: str = "cpu",
-        journal: Path | str | None = None,
         rounds: int | None = None,
         folder: Path | str = FOLDER,
     ) -> Any:
@@ -76,7 +75,6 @@ class Methods:
             control: hunt this mutant, or hypothesis that is dropped, in place of the claim.
             workers, executor: processes, or `dask://host:port`; the claim is then in a file.
             device: of the tensors, cpu or cuda.
-            journal: a file of finished shards; the hunt goes on from it if it exists.
             rounds: the largest number of rounds.
 
         Returns:
@@ -93,7 +91,6 @@ class Methods:
             "workers": workers,
             "executor": executor,
             "device": device,
-            "journal": journal,
             "rounds": rounds,
             "folder": folder,
         }

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from rankcheck._version import __version__
 from rankcheck.commands import interrupts
+from rankcheck.commands.gone import instead
 from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
@@ -58,6 +59,11 @@ class Parser(argparse.ArgumentParser):
         for one in args:  # Python takes the value `--` as none, and hands on an empty list
             if one.startswith("--") and one.endswith("=--"):
                 self.error(f"argument {one.removesuffix('=--')}: expected a value, received --")
+        verb = self.prog.split()[1:]  # none in the parser of all commands
+        typed, known = (args, self._options) if verb else (args[:1], COMMANDS)
+        unknown = [one for one in typed if one.partition("=")[0] not in known]
+        if gone := instead([*verb, *unknown]):
+            raise InputError(gone)
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown and self._subparsers is None:  # of a command; its options are known here
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")

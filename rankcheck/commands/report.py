@@ -3,7 +3,7 @@
 They filter and sort, with formulas, matrices and pictures. The page needs no other file and no
 network. With --ledger, what `rankcheck verify --json FILE` or `pytest --rankcheck-ledger FILE`
 wrote is shown, and nothing is verified; otherwise the claims are verified first. A SELECTOR is one
-of `rankcheck verify`. A badge says how many of the claims are as expected.
+of `rankcheck verify`.
 
 Exit code: with --ledger 0, else that of `rankcheck verify`.
 """
@@ -24,7 +24,6 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import add_selectors
 from rankcheck.commands.verify import Run, add_run
 from rankcheck.errors import InputError
-from rankcheck.report.badge import FIELDS, badge
 from rankcheck.stored import StoredError, read_json
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
@@ -57,19 +56,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="draw how the margin fell in this hunt, the JSON of rankcheck hunt (repeatable)",
     )
-    parser.add_argument("--badge", metavar="FILE", type=Path, help="a badge for shields.io, too")
     add_run(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Verify the claims or read the ledger, and write the page."""
     files.check_writable(args.out, "a page of rankcheck")
-    if args.badge is not None and args.badge.resolve() == args.out.resolve():
-        raise InputError(f"received {args.out} twice; the page and the badge have a file each")
     if args.ledger is None:  # before numpy and torch are imported
         prepared = Run.of(args, select(args.selectors))
-    if args.badge is not None:
-        files.check_writable(args.badge, "a badge of rankcheck", FIELDS)
     hunts = [picture for path in args.hunt for picture in _margins(path)]
     if args.ledger is not None:
         ledger, code = _chosen(read_ledger(args.ledger), args.selectors), Exit.EXPECTED
@@ -84,9 +78,6 @@ def run(args: argparse.Namespace) -> int:
     page = ledger_page(ledger, entries, hunts)
     files.write_text(args.out, page)
     say(f"page: {args.out}")
-    if args.badge is not None:
-        files.write_json(args.badge, badge(ledger.rows))
-        say(f"badge: {args.badge}")
     return code
 
 

@@ -44,11 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_selectors(parser)
     add_run(parser)
     add_json(parser, "the ledger")
-    parser.add_argument(
-        "--github",
-        action=argparse.BooleanOptionalAction,
-        help="annotate the claims for GitHub (default: where GITHUB_ACTIONS is true)",
-    )
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     file.write(ledger.to_json())
     if file.path is not None:
         shown.say(f"ledger: {file.path}")
-    if github.in_actions() if args.github is None else args.github:
+    if github.in_actions():
         _annotate(shown, prepared, ledger)
     return exits.of_rows(ledger.rows)
 

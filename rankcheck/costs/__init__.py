@@ -18,14 +18,12 @@ from rankcheck.costs.corrections import (
     second_order,
 )
 from rankcheck.costs.depth import (
-    Sandwich,
     balanced_factors,
     best_scale,
     least_linear_layers_cost,
     linear_layers_cost,
     phi_lower,
     phi_upper,
-    sandwich,
     winning_depth,
     winning_threshold,
     winning_threshold_by_gradients,
@@ -38,7 +36,6 @@ from rankcheck.costs.index_rank import (
     effective_rank_threshold,
     effective_rank_threshold_as_printed,
     egop,
-    egop_box,
     egop_root,
     gradient_volume_bound,
     index_rank,
@@ -47,7 +44,7 @@ from rankcheck.costs.index_rank import (
 from rankcheck.costs.offsets import offset_cost, offset_growth, offset_price, offset_squares
 from rankcheck.costs.one_dimensional import slope_jumps, variation_with_biases
 from rankcheck.costs.path_norms import path_norm
-from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
+from rankcheck.costs.phi import PhiBracket, phi, phi_at, scaled_schatten_power
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.costs.rank_one_matching import (
     descent_jacobian,
@@ -68,7 +65,6 @@ from rankcheck.costs.two_layer import (
 
 __all__ = [
     "PhiBracket",
-    "Sandwich",
     "angle_cost",
     "balanced_factors",
     "best_last_layer",
@@ -85,7 +81,6 @@ __all__ = [
     "effective_rank_threshold",
     "effective_rank_threshold_as_printed",
     "egop",
-    "egop_box",
     "egop_gaussian",
     "egop_root",
     "excess",
@@ -107,12 +102,10 @@ __all__ = [
     "path_norm_of_units",
     "phi",
     "phi_at",
-    "phi_certificate",
     "phi_lower",
     "phi_upper",
     "principal_directions",
     "pull_back",
-    "sandwich",
     "scaled_schatten_power",
     "secant_cost",
     "second_order",

@@ -16,14 +16,12 @@ Source: Ongie & Willett, arXiv 2305.15598; slides A and B of `linear`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import torch
 from torch import Tensor
 
 from rankcheck.balls import NoBallForm, is_ball
-from rankcheck.costs.phi import phi
 from rankcheck.costs.two_layer import path_norm_of_units, unit_rank
 from rankcheck.linalg import (
     Array,
@@ -107,45 +105,6 @@ def best_scale(W: Array, a: Array, L: int, lam: Array) -> Array:
 
 
 # Depth
-
-
-@dataclass(frozen=True, eq=False)
-class Sandwich:
-    """Bounds of Φ_L at n depths L, each of shape (*B, n).
-
-    Attributes:
-        depths: the n depths.
-        lower: ‖D_aW‖_{S^{2/L}}^{2/L}.
-        path: path^{2/L}, a lower bound too.
-        upper: rank(D_aW)^{(L−2)/L} path^{2/L}.
-        phi_lower, phi_upper: the bracket of the solver, or None if it was not called.
-    """
-
-    depths: tuple[int, ...]
-    lower: Array
-    path: Array
-    upper: Array
-    phi_lower: Tensor | None = None
-    phi_upper: Tensor | None = None
-
-
-def sandwich(W: Array, a: Array, depths: Sequence[int], *, solve: bool = True) -> Sandwich:
-    """The bounds of Φ_L at each of ``depths``, with the bracket of the solver if ``solve``.
-
-    Raises ValueError unless there is a depth and all are >= 2, NoBallForm for ``solve`` on balls.
-    """
-    if not depths or min(depths) < 2:
-        raise ValueError(f"received depths {list(depths)}; at least one is needed, all L >= 2")
-    path = path_norm_of_units(W, a)
-    solved = [phi(W, a, L) for L in depths] if solve else []
-    return Sandwich(
-        tuple(depths),
-        torch.stack([phi_lower(W, a, L) for L in depths], -1),
-        torch.stack([power(path, Fraction(2, L)) for L in depths], -1),
-        torch.stack([phi_upper(W, a, L) for L in depths], -1),
-        torch.stack([bracket.lower for bracket in solved], -1) if solve else None,
-        torch.stack([bracket.upper for bracket in solved], -1) if solve else None,
-    )
 
 
 def winning_threshold(W: Array, a: Array, W_high: Array, a_high: Array) -> Array:

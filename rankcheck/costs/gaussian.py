@@ -35,7 +35,7 @@ def egop_gaussian(
     tensor([[0.5000]], dtype=torch.float64)
     """
     if is_ball(W):
-        raise NoBallForm("egop_gaussian", "use egop_box(..., exact=True)")
+        raise NoBallForm("egop_gaussian")
     W, b, a = W.detach(), b.detach(), a.detach()
     center = b if mean is None else b + (W @ mean.detach().unsqueeze(-1)).squeeze(-1)
     rows = W if factor is None else W @ factor.detach()

@@ -4,10 +4,10 @@ rank_I(f) = rank C_f, its range is the principal subspace, rank_{I,ε}(f) counts
 of C_f^{1/2} above ε, and the mixed variation is MV(f; q) = ‖C_f^{1/2}‖_{S^q}. For vector-valued f,
 C_f = E[JᵀJ].
 
-There are three ways to C_f: exactly for h(x) = aᵀ[Wx + b]_+ + c under a Gaussian
-(:func:`rankcheck.costs.egop_gaussian`); exactly for any network under the uniform law on a box
-(:func:`egop_box`); from gradients at points, for any law (:func:`egop`). The index rank depends on
-the support of the law only: a unit that is inactive on all of it does not count.
+There are two ways to C_f: exactly for h(x) = aᵀ[Wx + b]_+ + c under a Gaussian
+(:func:`rankcheck.costs.egop_gaussian`); from gradients at points, for any law (:func:`egop`). The
+index rank depends on the support of the law only: a unit that is inactive on all of it does not
+count.
 
 C_f squares the singular values of C_f^{1/2}, so floats lose those below √ε times the largest. Where
 they matter, as for q < 1, use the factor A with AᵀA = C_f (:func:`egop_root`):
@@ -18,14 +18,13 @@ Source: slides A and B of `linear`; Constantine, *Active subspaces*, 2015.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from rankcheck.balls import BallArray, NoBallForm, is_ball
+from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.linalg import (
     Array,
     Number,
@@ -34,12 +33,10 @@ from rankcheck.linalg import (
     rank_threshold,
     singular_values,
 )
-from rankcheck.networks.network import Network
-from rankcheck.regions import regions
 from rankcheck.scalars import scalar
 
 if TYPE_CHECKING:
-    import numpy as np
+    pass
 
 
 # From C_f
@@ -106,37 +103,6 @@ def egop(gradients: Array, weights: Array | None = None) -> Array:
     if weights is None:
         return gradients.mT @ gradients / gradients.shape[-2]
     return (weights.unsqueeze(-1) * gradients).mT @ gradients
-
-
-# C_f of a network under the uniform law on a box
-
-
-def egop_box(
-    net: Network,
-    low: float | Sequence[float] | np.ndarray,
-    high: float | Sequence[float] | np.ndarray,
-    *,
-    exact: bool = False,
-) -> Array:
-    """C_f for x uniform on [low, high]: Σ volume · JᵀJ over the cells, shape (D, D).
-
-    ``net`` is one network of any depth, without batch axes. With ``exact`` the result is a
-    BallArray of rational numbers, for the exact values of the float weights. Raises what
-    :func:`rankcheck.regions.regions` raises.
-    """
-    cells = regions(net, low, high)
-    if not exact:
-        share = torch.as_tensor(cells.volume())
-        share = (share / share.sum()).sqrt()
-        root = (torch.as_tensor(cells.jacobians.copy()) * share[:, None, None]).flatten(0, 1)
-        return root.mT @ root
-    volumes = cells.exact_volume()
-    gradients = [BallArray.exact(cells.exact_jacobian(r).tolist()) for r in range(len(cells))]
-    total = sum(volumes)
-    first, *rest = (
-        J.mT @ (J * (volume / total)) for J, volume in zip(gradients, volumes, strict=True)
-    )
-    return sum(rest, start=first)
 
 
 # Bounds of the spectrum from the cost

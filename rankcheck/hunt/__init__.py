@@ -1,6 +1,6 @@
 """A budget of seconds against one claim: `hunt(claim, budget=60.0)`.
 
-What lives here: strategies, the plan of the rounds, shards, executors, the journal, the result.
+What lives here: strategies, the plan of the rounds, shards, executors, the result.
 docs/hunting.md describes the stages, the verdicts, and how to run on a cluster.
 May import: `verification`, `counterexamples`, `catalogue`, `claims`, `instances`.
 """
@@ -13,7 +13,6 @@ from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.hunt.arena import Arena, HuntError, Shape
-    from rankcheck.hunt.guarding import guard
     from rankcheck.hunt.result import Hunt, Progress
     from rankcheck.hunt.run import hunt
     from rankcheck.hunt.sample import Sample
@@ -28,7 +27,6 @@ __all__ = [
     "Sample",
     "Shape",
     "Strategy",
-    "guard",
     "hunt",
 ]
 
@@ -36,7 +34,6 @@ __getattr__ = door(
     __name__,
     {
         ".arena": ("Arena", "HuntError", "Shape"),
-        ".guarding": ("guard",),
         ".result": ("Hunt", "Progress"),
         ".run": ("hunt",),
         ".sample": ("Sample",),

@@ -153,8 +153,7 @@ class Plan:
             if len(known) != len(outcome.least):
                 raise HuntError(
                     f"shard {shard.key} has margins of {len(outcome.least)} relations, an earlier "
-                    f"one of {len(known)}; for one shape a body returns the same relations, and a "
-                    "journal is not edited"
+                    f"one of {len(known)}; for one shape a body returns the same relations"
                 )
             arm.least = [min(pair) for pair in zip(known, outcome.least, strict=True)]
         if any(shard.strategy == survey.name for survey in self._strategies["survey"]):

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.refutation import Refutation, explained
+from rankcheck.hunt.shard import Finding, Shard
 from rankcheck.instances.choices import write_choices
 from rankcheck.notebook import InNotebooks
 from rankcheck.verification.counts import Counts
@@ -26,7 +27,7 @@ class Progress:
     Attributes:
         strategy: that of the shard.
         margin: the least margin so far; None where nothing was measured.
-        found: the best finding so far; None where there is none.
+        best: the best finding so far, and its shard; None where there is none.
     """
 
     strategy: str
@@ -36,7 +37,14 @@ class Progress:
     margin: float | None
     seconds: float
     budget: float | None
-    found: Literal["refuted", "undecided"] | None = None
+    best: tuple[Shard, Finding] | None = None
+
+    @property
+    def found(self) -> Literal["refuted", "undecided"] | None:
+        """What the best finding says of the claim."""
+        if self.best is None:
+            return None
+        return "refuted" if self.best[1].proved else "undecided"
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,6 @@ class Hunt(InNotebooks):
             in the others is undecided.
         certificate: file of the certificate, if the claim is refuted.
         message: the result in words.
-        unwritten: why the journal could not be written, as on a full disk, which ended the hunt.
     """
 
     claim: Claim
@@ -105,7 +112,6 @@ class Hunt(InNotebooks):
     smallest: Instance | None = None
     certificate: str | None = None
     message: str = ""
-    unwritten: str = ""
 
     @cached_property
     def counterexample(self) -> Refutation | None:
@@ -117,7 +123,7 @@ class Hunt(InNotebooks):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, schema 2; instances as the choices of their generators."""
-        left_out = ("claim", "violation", "unwritten")
+        left_out = ("claim", "violation")
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         return {
             "schema": SCHEMA,

@@ -15,7 +15,6 @@ from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.reporting import Found, report_violation
 from rankcheck.hunt.arena import BodyError
 from rankcheck.hunt.job import Task, inline, limits_of, workers_for
-from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.report import (
     lost_text,
@@ -69,28 +68,18 @@ def hunt(
     Args:
         progress: called after each shard.
         settings: the other fields of `rankcheck.hunt.settings.Settings`, as `workers`, `executor`,
-            `rounds`, `strategies`, `journal`.
+            `rounds`, `strategies`.
 
     Raises:
         BatchError: if the body or a generator mixes the instances of a batch, is random, or
             changes its arguments.
         InputError: if there is no such executor, or its workers cannot import the claim.
         HuntError: if the claim has no instances, its body raises, or an argument is out of range.
-        JournalError: if the journal belongs to another hunt.
     """
     check_claim(claim)
     chosen = Settings(budget=budget, seed=seed, **settings)
     check_batching(claim, seed)
-    journal = None
-    if chosen.journal is not None:
-        head = {
-            "claim": claim.id,
-            "statement_sha256": claim.statement_hash,
-            "seed": seed,
-            "strategies": chosen.names,
-        }
-        journal = Journal(Path(chosen.journal), head)
-    run = _Run(claim, chosen, journal, progress)
+    run = _Run(claim, chosen, progress)
     workers: Executor | None = None
     try:
         with single_thread():
@@ -103,8 +92,6 @@ def hunt(
     finally:
         if workers is not None:
             workers.close()
-        if journal is not None:
-            journal.close()
 
 
 class _Run:
@@ -114,15 +101,13 @@ class _Run:
         self,
         claim: Claim,
         settings: Settings,
-        journal: Journal | None,
         progress: Callable[[Progress], object],
     ) -> None:
         self._claim = claim
         self._settings = settings
-        self._journal = journal
         self._progress = progress
         self._plan = Plan(claim, settings.strategies, settings.seed)
-        self._begin = time.monotonic() - (0.0 if journal is None else journal.seconds)
+        self._begin = time.monotonic()
         self._until = math.inf if settings.budget is None else self._begin + settings.budget
         self._stages: dict[str, float] = {}
         self._counts = Counts()
@@ -134,7 +119,6 @@ class _Run:
         self._lost: Counter[str] = Counter()
         self._troubles: Counter[str] = Counter()
         self._raised = ""
-        self._unwritten = ""
         self._scope: Scope | None = None
         self._smallest: Instance | None = None  # of the scope: proved, or the first suspect
         self._among = ""
@@ -142,7 +126,7 @@ class _Run:
 
     @property
     def seconds(self) -> float:
-        """Seconds that the hunt has taken, with those before it was interrupted."""
+        """Seconds that the hunt has taken."""
         return time.monotonic() - self._begin
 
     def ended(self) -> bool:
@@ -150,9 +134,7 @@ class _Run:
         if self._proved() or (self._smallest is not None and self._smallest.proved):
             return True
         hopeless = self.rounds >= HOPELESS and self._counts.evaluated == 0
-        known = self._journal is not None and self.rounds < self._journal.rounds
-        spent = self._spent() and not known
-        return self._cut or hopeless or spent or self.rounds == self._settings.rounds
+        return self._cut or hopeless or self._spent() or self.rounds == self._settings.rounds
 
     def _spent(self) -> bool:
         return time.monotonic() >= self._until
@@ -186,36 +168,24 @@ class _Run:
             self._measured("scope", -float(self._smallest.in_balls.relative_excess))
 
     def one_round(self, executor: Executor) -> None:
-        """Take the shards of a round from the journal, run the others, and take in the outcomes."""
+        """Run the shards of a round, and take in their outcomes, up to a proof."""
         shards = self._plan.round(self.rounds)
         self._raised = self._raised or self._plan.raised
-        outcomes: dict[Shard, Outcome] = {}
-        if self._journal is not None:
-            known = {shard: self._journal.get(shard) for shard in shards}
-            outcomes = {shard: outcome for shard, outcome in known.items() if outcome is not None}
-        left = [shard for shard in shards if shard not in outcomes]
-        taken = self._take(shards, outcomes, 0)
-        if left and self._spent():
+        if shards and self._spent():
             self._cut = True
-        elif left and not self._proved():
-            self._run(executor, shards, left, outcomes, taken)
+        else:
+            self._run(executor, shards)
         self.rounds += 1
         short = RAN_OUT in self._raised.partition("\n")[0]
         if self._raised and not self._counts.evaluated and not short:
             raised = self._raised.replace("\n  ", "; ")
             raise BodyError(f"{self._claim.id}: {raised}")
 
-    def _run(
-        self,
-        executor: Executor,
-        shards: Sequence[Shard],
-        left: Sequence[Shard],
-        outcomes: dict[Shard, Outcome],
-        taken: int,
-    ) -> None:
-        """Run what is left of the shards of a round, up to a proof."""
+    def _run(self, executor: Executor, shards: Sequence[Shard]) -> None:
+        outcomes: dict[Shard, Outcome] = {}
+        taken = 0
         deadline = None if self._until == math.inf else Deadline(self._until)
-        tasks: list[Task] = [(shard, deadline) for shard in left]
+        tasks: list[Task] = [(shard, deadline) for shard in shards]
         for end in executor.run(tasks, limits_of(self._settings, self._until)):
             shard = end.task[0]
             if isinstance(end, Unfinished):
@@ -226,24 +196,18 @@ class _Run:
             else:
                 outcomes[shard] = end.answer
                 self._cut = self._cut or end.answer.cut
-                self._keep(shard, end.answer)
+                self._keep(shard, end.answer.found)
             taken = self._take(shards, outcomes, taken)
             if self._proved():
                 return
-        if any(shard not in outcomes for shard in left):  # not begun when the budget ended
+        if any(shard not in outcomes for shard in shards):  # not begun when the budget ended
             self._cut = True
-            self._take(shards, {shard: Outcome(cut=True) for shard in left} | outcomes, taken)
+            self._take(shards, {shard: Outcome(cut=True) for shard in shards} | outcomes, taken)
 
-    def _keep(self, shard: Shard, outcome: Outcome) -> None:
-        """Write an outcome to the journal; where that fails, the hunt ends with the round."""
-        if self._journal is None or self._unwritten or outcome.cut:
-            return
-        try:
-            self._journal.add(shard, outcome, self.seconds)
-        except OSError as error:
-            self._unwritten = f"the journal {self._journal.path} cannot be written"
-            self._unwritten += f": {error.strerror}; the hunt ended there"
-            self._cut = True
+    def _keep(self, shard: Shard, finding: Finding | None) -> None:
+        """Write the certificate of a proof when it arrives, as what follows may be stopped."""
+        if finding is not None and finding.proved:
+            report_finding(self._claim, shard, finding, Path(self._settings.folder), 0.0)
 
     def _take(self, shards: Sequence[Shard], outcomes: dict[Shard, Outcome], taken: int) -> int:
         """Take in the known outcomes in the order of the shards, up to a gap or a proof."""
@@ -277,7 +241,7 @@ class _Run:
                 self._shown_margin(),
                 self.seconds,
                 self._settings.budget,
-                None if self._found is None else "refuted" if self._proved() else "undecided",
+                self._found,
             )
         )
 
@@ -317,7 +281,6 @@ class _Run:
             scope=self._scope,
             history=tuple(self._history),
             lost=self._lost.total(),
-            unwritten=self._unwritten,
             message=message,
             **facts,
         )
@@ -354,6 +317,18 @@ class _Run:
             unseen,
         )
         return {"verdict": verdict, "message": message + empty, "margin": margin}
+
+
+def as_found(claim: Claim, found: tuple[Shard, Finding], seed: int, folder: Path) -> Hunt:
+    """The result of a hunt that was stopped: its best finding as it was found, with no counts.
+
+    Raises:
+        HuntError: if the finding cannot be reported.
+    """
+    shard, finding = found
+    violation, report = report_finding(claim, shard, finding, folder, 0.0)
+    margin = None if finding.violation is None else -finding.violation
+    return Hunt(claim=claim, seed=seed, **_reported(shard.strategy, margin, violation, report))
 
 
 def _reported(

@@ -31,8 +31,6 @@ class Settings:
         executor: `dask://host:port`, a `distributed.Client`, or another one of
             `rankcheck.parallel`, in place of workers.
         device: where tensors live: `cpu` or `cuda`.
-        journal: a file of finished shards. If it exists, the hunt continues it, and the seconds
-            that it has taken count towards the budget.
         rounds: the largest number of rounds.
         folder: where the certificate is left.
         shrink: seconds for making a counterexample small.
@@ -51,7 +49,6 @@ class Settings:
     workers: int = 1
     executor: Any = None
     device: str = "cpu"
-    journal: Path | str | None = None
     rounds: int | None = None
     strategies: Sequence[Strategy] = STANDARD
     folder: Path | str = LEFT

@@ -11,7 +11,6 @@ from rankcheck.instances.balanced import (
     balanced_network,
     balanced_networks_at_points,
     balanced_networks_with_inputs,
-    balanced_shallow_networks,
     rescaled_network,
     unit_columns,
 )
@@ -24,7 +23,6 @@ from rankcheck.instances.cones import (
     planar_domain,
     triangular,
 )
-from rankcheck.instances.convex_networks import input_convex_networks
 from rankcheck.instances.factorisations import (
     factorisation,
     factorised_functions,
@@ -68,7 +66,6 @@ from rankcheck.instances.matrices import (
 )
 from rankcheck.instances.matrix_classes import (
     doubly_stochastic_matrices,
-    graded_matrices,
     orthogonal_matrices,
     permutation_matrices,
     positive_definite_matrices,
@@ -140,7 +137,6 @@ __all__ = [
     "balanced_network",
     "balanced_networks_at_points",
     "balanced_networks_with_inputs",
-    "balanced_shallow_networks",
     "bent_around",
     "bent_loops",
     "between",
@@ -156,9 +152,7 @@ __all__ = [
     "factorisation",
     "factorised_functions",
     "functions_of_any_rank",
-    "graded_matrices",
     "hermitian_matrices",
-    "input_convex_networks",
     "instances",
     "integer_bijection",
     "integer_box",

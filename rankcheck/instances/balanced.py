@@ -21,9 +21,6 @@ of the Jacobian up to the least width are all frequent.
 units, layers of low rank and networks without biases are among them. It has no ball form, so it is
 drawn only where the option `constructions` names it.
 
-Networks of depth two are simpler (`balanced_shallow_networks`): $(w_k, b_k) = r_k u_k$ and
-$a_k = r_k v_k$ with unit vectors $u_k$, $v_k$.
-
 The balance is checked again: exactly on balls, up to `RESIDUAL` times the cost in floats.
 """
 
@@ -46,7 +43,6 @@ from rankcheck.instances.kinks import (
 )
 from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.networks import (
-    BIASES,
     DEPTH,
     POINTS,
     SLOPE,
@@ -57,9 +53,8 @@ from rankcheck.instances.networks import (
     network_at_points,
     slope,
 )
-from rankcheck.instances.promises import Promise, inside, promises
+from rankcheck.instances.promises import Promise, promises
 from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
 from rankcheck.networks.balancing import balance_neurons, neuron_imbalances
 from rankcheck.networks.network import Network, leaky
 
@@ -249,44 +244,3 @@ def balanced_networks_with_inputs(
     """
     number = source.integer(*points)
     return _balanced(source, constructions, number, depth=depth, width=width, slopes=slopes)
-
-
-@instances
-@promises(
-    Promise(
-        "the depth is two, and every hidden neuron is balanced; exactly on balls",
-        lambda o, net, _: net.depth == 2 and _is_balanced(net),
-    ),
-    units=Promise("n_1 is in the range", lambda o, net, _: inside(o.units, net.widths[1])),
-    inputs=Promise("n_0 is in the range", lambda o, net, _: inside(o.inputs, net.widths[0])),
-    outputs=Promise("n_2 is in the range", lambda o, net, _: inside(o.outputs, net.widths[2])),
-    points=POINTS,
-    slopes=SLOPE,
-    biases=BIASES,
-)
-def balanced_shallow_networks(
-    source: Source,
-    *,
-    units: Range = (1, 5),
-    inputs: Range = (1, 3),
-    outputs: Range = (1, 2),
-    points: Range = (1, 4),
-    slopes: Slopes = "any",
-    biases: bool = True,
-) -> tuple[Network, Any]:
-    r"""Σ a_k σ(w_k·x + b_k) + c with ‖(w_k, b_k)‖ = ‖a_k‖, and N points, `(*batch, N, n_0)`.
-
-    Its cost, without that of c, is twice its path norm (`rankcheck.costs.path_norm`, inputs=2 and
-    one output). Units may be dead, and units may be at their kink at a point.
-    """
-    K, D, E = (source.integer(*ends) for ends in (units, inputs, outputs))
-    number = source.integer(*points)
-    r = source.tensor(K, 1, low=-2.0, high=2.0)
-    rows, columns = r * unit_vectors(source, K, D + biases), r * unit_vectors(source, K, E)
-    if biases:
-        b, c = rows[..., D], source.tensor(E, low=-2.0, high=2.0)
-    else:
-        b, c = (r.new_zeros((*source.batch, n)) for n in (K, E))
-    net = Network((rows[..., :D], columns.mT), (b, c), slope(source, slopes))
-    source.require(_is_balanced(net), "the network is balanced neuron by neuron")
-    return net, source.tensor(number, D)

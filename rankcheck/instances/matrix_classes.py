@@ -32,7 +32,6 @@ from rankcheck.instances.matrix_promises import (
     RANK,
     SIZE,
     SYMMETRY,
-    all_entries,
     each,
 )
 from rankcheck.instances.networks import Range
@@ -40,7 +39,6 @@ from rankcheck.instances.options import validated
 from rankcheck.instances.promises import (
     Promise,
     at_most,
-    inside,
     is_identity,
     promises,
     same,
@@ -54,7 +52,6 @@ DEFINITE = ("triangular", "eigenvalues")
 #: The least bound of the condition number for which LDLᵀ is mostly not diagonal.
 LEAST = 100.0
 STOCHASTIC = ("permutations", "uniform")
-GRADED = ("entries", "rows", "columns", "rows and columns")
 
 
 # Building blocks
@@ -377,53 +374,5 @@ def permutation_matrices(source: Source, *, size: Range = (1, 4), count: int = 1
         # A tensor without entries has the device and the kind of number of the source.
         one = source.tensor(0).new_ones((*source.batch, n, n))
         return one * P.to(one.device)
-
-    return repeat(count, draw)
-
-
-@validated
-@instances
-@promises(
-    rows=Promise(
-        "their number is in the range",
-        lambda o, *found: all(inside(o.rows, A.shape[-2]) for A in found),
-    ),
-    columns=Promise(
-        "their number is in the range",
-        lambda o, *found: all(inside(o.columns, A.shape[-1]) for A in found),
-    ),
-    decades=Promise(
-        "no entry is larger than 10 to the power of them",
-        lambda o, *found: all_entries(at_most(A.abs(), 10.0**o.decades) for A in found),
-    ),
-    count=COUNT,
-)
-def graded_matrices(
-    source: Source,
-    *,
-    rows: Range = (1, 4),
-    columns: Range = (1, 4),
-    decades: float = 6.0,
-    count: int = 1,
-) -> Any:
-    """Matrices with entries of very different magnitudes: by entry, row, column, or both.
-
-    The magnitudes are almost log-uniform over so many decades, half of them below 1. An entry is a
-    magnitude times a number in [-1, 1], so that zeros and both signs occur. Those of rows and of
-    columns multiply.
-    """
-    m, n = source.integer(*rows), source.integer(*columns)
-    ratio = 10.0**decades
-
-    def draw() -> Any:
-        structure = source.choice(GRADED)
-        A = source.tensor(m, n, low=-1.0, high=1.0)
-        if structure == "entries":
-            return A * magnitudes(source, m, n, ratio=ratio)
-        if structure != "columns":
-            A = A * magnitudes(source, m, 1, ratio=ratio)
-        if structure != "rows":
-            A = A * magnitudes(source, 1, n, ratio=ratio)
-        return A
 
     return repeat(count, draw)

@@ -72,7 +72,6 @@ class Shapes:
 
     Attributes:
         entries: the largest number of entries.
-        grid: the values of an entry.
         shapes: by number of entries, then by integers.
         off_grid: whether some range contains no value of the grid, so that its ends stand for it.
         pinned: whether some range contains a single value of the grid. Its entries have this value
@@ -87,7 +86,6 @@ class Shapes:
     """
 
     entries: int
-    grid: tuple[float, ...] = GRID
     shapes: list[ScopeShape] = field(default_factory=list)
     off_grid: bool = False
     pinned: bool = False
@@ -127,7 +125,7 @@ class Shapes:
         if not self.shapes:
             return f"no instance of up to {_counted(self.entries, 'entry', 'entries')}"
         whole = "all " if self.complete else ""
-        values = ", ".join(rational_text(value) for value in sorted(self.grid))
+        values = ", ".join(rational_text(value) for value in sorted(GRID))
         grid = f"{{{values}}}" + (" or the ends of their ranges" if self.off_grid else "")
         number = _counted(self.instances, "instance", "instances")
         text = f"{whole}{number} of up to {_counted(self.entries, 'entry', 'entries')} from {grid}"
@@ -151,13 +149,13 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"{_grouped(number)} {one if number == 1 else many}"
 
 
-def grid_of(low: float, high: float, grid: Sequence[float] = GRID) -> tuple[float, ...]:
+def grid_of(low: float, high: float) -> tuple[float, ...]:
     """The values of the grid in a range; its two ends if there are none.
 
     >>> grid_of(-8, 8), grid_of(0, 1), grid_of(0.25, 0.5)
     ((0.0, 1.0, -1.0), (0.0, 1.0), (0.25, 0.5))
     """
-    inside = tuple(float(value) for value in grid if low <= value <= high)
+    inside = tuple(float(value) for value in GRID if low <= value <= high)
     return inside or (float(low), float(high))
 
 
@@ -209,7 +207,7 @@ class _Probe(Source):
     After the prefix every integer is the lowest of its range.
     """
 
-    def __init__(self, prefix: tuple[int, ...], most: int, grid: Sequence[float]) -> None:
+    def __init__(self, prefix: tuple[int, ...], most: int) -> None:
         super().__init__((1,))
         self.places: list[_Place] = []
         self.grids: list[tuple[tuple[int, ...], tuple[float, ...]]] = []
@@ -218,7 +216,6 @@ class _Probe(Source):
         self._prefix = prefix
         self._left = most
         self._most = most
-        self._grid = grid
         self._option = False
 
     def choice(self, options: Sequence[T], weights: Sequence[float] | None = None) -> T:
@@ -236,8 +233,8 @@ class _Probe(Source):
         count = math.prod(shape)
         if count > self._left:
             raise _TooLarge
-        values = grid_of(low, high, self._grid)
-        self.off_grid = self.off_grid or not any(low <= value <= high for value in self._grid)
+        values = grid_of(low, high)
+        self.off_grid = self.off_grid or not any(low <= value <= high for value in GRID)
         self.grids.append((shape, values))
         self.ranges += [(low, high)] * count
         # In general position, so that a generator that inverts a matrix does not fail.
@@ -254,24 +251,13 @@ class _Probe(Source):
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def shapes(
-    family: Instances, entries: int, grid: Sequence[float] = GRID, *, runs: int = RUNS
-) -> Shapes:
+def shapes(family: Instances, entries: int, *, runs: int = RUNS) -> Shapes:
     """All shapes of a family with at most so many entries, the smallest first.
 
     Branches with few entries and small integers are explored first, so that a search that is cut
     after `runs` runs has most likely seen the smallest shapes.
-
-    Raises:
-        ValueError: if the grid is empty, has a value twice, or one that is not finite.
     """
-    values = tuple(float(value) for value in grid)
-    if not values or len(set(values)) < len(values) or not all(map(math.isfinite, values)):
-        raise ValueError(
-            f"received the grid {tuple(grid)}; a grid has at least one value, all finite and "
-            f"different"
-        )
-    search = _Search(family, Shapes(entries, values))
+    search = _Search(family, Shapes(entries))
     with torch.no_grad():
         return search.run(runs)
 
@@ -282,7 +268,7 @@ def ranges(family: Instances, shape: ScopeShape) -> list[tuple[float, float]]:
     Raises:
         Exception: what the generator raises at numbers in general position.
     """
-    probe = _Probe(shape.integers, shape.entries, GRID)
+    probe = _Probe(shape.integers, shape.entries)
     with torch.no_grad():
         family(probe)
     return probe.ranges
@@ -321,7 +307,7 @@ class _Search:
         """Run the generator along the branch, and open those that leave it."""
         result = self._result
         prefix = branch.prefix if branch else ()
-        probe = _Probe(prefix, result.entries, result.grid)
+        probe = _Probe(prefix, result.entries)
         result.runs += 1
         small = True
         try:
@@ -337,9 +323,7 @@ class _Search:
             integers = (*prefix, *(place.low for place in probe.places[len(prefix) :]))
             result.shapes.append(ScopeShape(integers, tuple(probe.grids)))
             result.off_grid = result.off_grid or probe.off_grid
-            result.pinned = result.pinned or (
-                len(result.grid) > 1 and any(len(values) == 1 for _, values in probe.grids)
-            )
+            result.pinned = result.pinned or any(len(values) == 1 for _, values in probe.grids)
         if branch:
             self._open(branch)
         for place in probe.places[len(prefix) :]:

@@ -17,7 +17,7 @@ from rankcheck.pytest_plugin.item import ClaimItem
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.pytest_plugin.properties import CLAIM, properties_of, put
 from rankcheck.terminal import table
-from rankcheck.terminal.github import Annotation, add_summary, summary
+from rankcheck.terminal.github import Annotation, add_summary, in_actions, summary
 from rankcheck.verification.ledger import Ledger, Row
 from rankcheck.verification.one import stopped_by
 
@@ -59,7 +59,7 @@ class LedgerHooks:
         id_, row = dict(report.user_properties).get(CLAIM), _carried(report)
         if row is not None:
             self.rows[row.id] = row
-        if not isinstance(id_, str) or not self.options.github:
+        if not isinstance(id_, str) or not in_actions():
             return
         file, line, _ = report.location
         place = self.config.rootpath / file, (line or 0) + 1
@@ -87,6 +87,8 @@ class LedgerHooks:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if hasattr(self.config, "workerinput"):  # the controller has the rows of all workers
+            return
         if self.unwritten:
             terminalreporter.write_line(f"rankcheck: {self.unwritten}", red=True)
         annotations = sorted(self.annotations.values(), key=lambda one: one.id)
@@ -95,7 +97,7 @@ class LedgerHooks:
         rows, settings = sorted(self.rows.values(), key=lambda row: row.id), self.options.settings
         seconds = time.monotonic() - self.start
         total = table.total(rows, seconds, settings.profile.name, settings.seed)
-        shown = self.options.github and (rows or annotations)
+        shown = in_actions() and (rows or annotations)
         if shown and (problem := add_summary(summary(total, annotations))):
             terminalreporter.write_line(f"rankcheck: {problem}", red=True)
         if not rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,6 @@ from rankcheck import files
 from rankcheck.errors import InputError
 from rankcheck.hunt.controls import hunt_control
 from rankcheck.prove.standing import standing
-from rankcheck.terminal.github import in_actions
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 
 __all__ = ["Options", "add_options", "check_environment", "options_of"]
@@ -31,14 +29,12 @@ class Options:
         ledger: the file that the ledger is written to, or None.
         hunt: seconds of a hunt for each conjecture that passed, or None.
         least_asserted: the share of the instances on which each relation has to be asserted.
-        github: whether claims are annotated for GitHub.
     """
 
     settings: Settings
     ledger: Path | None = None
     hunt: float | None = None
     least_asserted: float = 0.0
-    github: bool = False
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -60,11 +56,6 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="SECONDS",
         type=float,
         help="after a conjecture was verified, hunt it for so long",
-    )
-    group.addoption(
-        "--rankcheck-github",
-        action=argparse.BooleanOptionalAction,
-        help="annotate the claims for GitHub (default: where GITHUB_ACTIONS is true)",
     )
     parser.addini(
         "rankcheck_claims",
@@ -104,9 +95,7 @@ def options_of(config: pytest.Config) -> Options:
     except InputError as error:
         raise pytest.UsageError(f"rankcheck: {error}") from error
     least = _share(config.getini("rankcheck_least_asserted"))
-    asked = config.getoption("--rankcheck-github")
-    github = in_actions() if asked is None else asked
-    return Options(settings, None if path is None else Path(path), seconds, least, github)
+    return Options(settings, None if path is None else Path(path), seconds, least)
 
 
 def check_environment(config: pytest.Config) -> None:

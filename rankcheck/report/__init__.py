@@ -1,6 +1,6 @@
 """The report: results as self-contained HTML pages, with formulas and pictures.
 
-What lives here: how results look on a page, and as a badge.
+What lives here: how results look on a page.
 May import: everything below, but not `terminal`.
 """
 

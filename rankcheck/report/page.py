@@ -32,7 +32,7 @@ from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.files import project_folder
 from rankcheck.records.file import short
 from rankcheck.report import markup, svg
-from rankcheck.report.charts import Picture, bounds, has_spread, spread
+from rankcheck.report.charts import Picture, bounds
 from rankcheck.report.instances import instance, shortened
 from rankcheck.report.networks import drawing
 from rankcheck.report.paths import public
@@ -43,8 +43,7 @@ __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 _ROOM = __name__.rpartition(".")[0]
 #: What docstrings write for the name of a function: its role, and the rooms it lies in.
 _ROLE = re.compile(r":\w+:`[~!]?(?:\w+\.)*(\w+)`")
-#: A page of so many claims, which is to stay within 2 MB, does without the distributions and
-#: without what instances reached.
+#: A page of so many claims, which is to stay within 2 MB, does without what instances reached.
 WHOLE = 100
 #: In a ledger of at most so many claims, the lists of its documents are open; their parts as well.
 SOME, FEW = 40, 5
@@ -64,7 +63,6 @@ class RelationPart:
 
     name: str
     facts: RelationFacts
-    chart: Picture | None
 
 
 @dataclass(frozen=True)
@@ -93,11 +91,7 @@ class ClaimPart:
             whole: whether everything is shown; else what many claims have room for.
         """
         relations = [
-            RelationPart(
-                relation_name(facts.label, place),
-                facts,
-                spread(facts) if whole and has_spread(facts) else None,
-            )
+            RelationPart(relation_name(facts.label, place), facts)
             for place, facts in enumerate(row.relations)
         ]
         return cls(row, entry, _docstring(entry), relations, verified, whole)

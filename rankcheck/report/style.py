@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["SMALL_TALL", "SMALL_WIDE", "STYLE", "TALL", "WIDE"]
+__all__ = ["STYLE", "TALL", "WIDE"]
 
 #: The height of a line of text on narrow screens, and the width of a letter, in units.
 TALL, WIDE = 22.0, 10.0
-#: The same of small charts, which do not shrink.
-SMALL_TALL, SMALL_WIDE = 13.0, 6.0
 #: The style sheet of all charts. Series 1 to 5 are colours, 0 is that of faint lines.
 STYLE = """
 .plot{display:block;max-width:100%;height:auto;overflow:visible}
 .plot text{font-family:inherit;font-size:14px;fill:var(--ink)}
-.plot.small text{font-size:12px}
 .plot .s0{--hue:var(--faint)}.plot .s1{--hue:var(--series-1)}.plot .s2{--hue:var(--series-2)}
 .plot .s3{--hue:var(--series-3)}.plot .s4{--hue:var(--series-4)}.plot .s5{--hue:var(--series-5)}
 .plot text.tone{fill:var(--hue)}
@@ -28,5 +25,5 @@ STYLE = """
 .plot .ring{fill:none;stroke:var(--hue);stroke-width:2}
 .plot a:hover path,.plot a:focus path{stroke:var(--ink)}
 .plot a:hover text,.plot a:focus text{text-decoration:underline}
-@media(max-width:560px){.plot:not(.small) text{font-size:20px}}
+@media(max-width:560px){.plot text{font-size:20px}}
 """

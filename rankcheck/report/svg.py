@@ -19,7 +19,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from rankcheck.report.axes import Axis, thinned
-from rankcheck.report.style import SMALL_TALL, SMALL_WIDE, STYLE, TALL, WIDE
+from rankcheck.report.style import STYLE, TALL, WIDE
 
 __all__ = [
     "STYLE",
@@ -102,7 +102,6 @@ class Chart:
         title, description: for people who hear the page; the title is also the tooltip.
         width, height: of the whole, in units.
         right: the margin on the right, for labels.
-        small: whether the chart keeps its size, and has small text.
     """
 
     def __init__(
@@ -115,19 +114,16 @@ class Chart:
         width: float = 640,
         height: float = 380,
         right: float = 24,
-        small: bool = False,
     ) -> None:
         self.title, self.description = title, description
         self._x, self._y = x, y
         self.width, self.height = width, height
-        self._small = small
-        self.tall, self.wide = (SMALL_TALL, SMALL_WIDE) if small else (TALL, WIDE)
         self._marks = x.marks(), y.marks()
         widest = max((len(text) for text in self._marks[1].values()), default=0)
-        self.left = (widest + 1) * self.wide if y.marks() else 4.0
-        self.top = self.tall * (1.6 if y.label else 0.5)
+        self.left = (widest + 1) * WIDE if y.marks() else 4.0
+        self.top = TALL * (1.6 if y.label else 0.5)
         self.right = width - right
-        self.bottom = height - self.tall * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
+        self.bottom = height - TALL * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
         self._has_links = False
         self._ends: list[tuple[float, int, str]] = []
         self._body: list[Markup] = [self._axes()]
@@ -194,7 +190,7 @@ class Chart:
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
         """A histogram with bars between successive edges, where they reach above the least y."""
-        written = self._written
+        written = coordinate
         outline, foot, above = "", written(self.bottom), False
         for (a, b), height in zip(pairwise(edges), heights, strict=True):
             x, y = self.place((a, max(height, self._y.low)))
@@ -235,17 +231,16 @@ class Chart:
     def svg(self) -> Markup:
         """The chart as an element `svg`."""
         places = [place for place, _, _ in self._ends]
-        moved = apart(places, self.tall, self.top, self.bottom)
+        moved = apart(places, TALL, self.top, self.bottom)
         labels = [
-            self._text(self.right + 6, place + self.tall / 4, text, series, "start")
+            self._text(self.right + 6, place + TALL / 4, text, series, "start")
             for place, (_, series, text) in zip(moved, self._ends, strict=True)
         ]
         size = [coordinate(self.width), coordinate(self.height)]
         return Markup(
-            '<svg class="plot{}" role="{}" viewBox="0 0 {} {}" width="{}" height="{}">'
+            '<svg class="plot" role="{}" viewBox="0 0 {} {}" width="{}" height="{}">'
             "<title>{}</title><desc>{}</desc>{}</svg>"
         ).format(
-            " small" if self._small else "",
             # The parts of an image cannot be reached by keyboard or heard; links have to be.
             "group" if self._has_links else "img",
             *size,
@@ -257,31 +252,25 @@ class Chart:
 
     # Parts
 
-    def _written(self, place: float) -> str:
-        """A coordinate; a whole one in a small chart, as these occur by the hundred on a page."""
-        return str(round(place)) if self._small else coordinate(place)
-
     def _axes(self) -> Markup:
-        left, right, top, bottom = map(
-            self._written, (self.left, self.right, self.top, self.bottom)
-        )
+        left, right, top, bottom = map(coordinate, (self.left, self.right, self.top, self.bottom))
         below, beside, grid = Markup(""), Markup(""), ""
         columns = [(self.place((v, self._y.low))[0], text) for v, text in self._marks[0].items()]
         for x, _ in columns:
-            grid += f"M{self._written(x)} {bottom}v4"
-        for x, text in thinned(columns, self.wide):
-            below += self._text(x, self.bottom + self.tall, text)
+            grid += f"M{coordinate(x)} {bottom}v4"
+        for x, text in thinned(columns, WIDE):
+            below += self._text(x, self.bottom + TALL, text)
         rows = [(self.place((self._x.low, v))[1], text) for v, text in self._marks[1].items()]
         for y, _ in rows:
-            grid += f"M{left} {self._written(y)}H{right}"
-        for y, text in thinned(rows, 0, self.tall):
-            beside += self._text(self.left - 6, y + self.tall / 4, text)
+            grid += f"M{left} {coordinate(y)}H{right}"
+        for y, text in thinned(rows, 0, TALL):
+            beside += self._text(self.left - 6, y + TALL / 4, text)
         out = _anchored("middle", below) + _anchored("end", beside)
         if self._x.label:
-            foot = self.height - self.tall / 4
+            foot = self.height - TALL / 4
             out += self._text((self.left + self.right) / 2, foot, self._x.label, None, "middle")
         if self._y.label:
-            out += self._text(0, self.tall * 0.8, self._y.label)
+            out += self._text(0, TALL * 0.8, self._y.label)
         lines = Markup('<path class="grid" d="{}"/>').format(grid) if grid else Markup("")
         frame = Markup('<path class="axis" d="M{} {}V{}H{}"/>').format(left, top, bottom, right)
         return lines + frame + out
@@ -297,11 +286,11 @@ class Chart:
         named = "" if series is None else Markup(' class="tone s{}"').format(series)
         where = "" if anchor == "start" else Markup(' text-anchor="{}"').format(anchor)
         return Markup('<text x="{}" y="{}"{}{}>{}</text>').format(
-            self._written(x), self._written(y), where, named, printable(text)
+            coordinate(x), coordinate(y), where, named, printable(text)
         )
 
     def _through(self, points: Iterable[Point]) -> str:
-        written = self._written
+        written = coordinate
         pairs = [f"{written(x)} {written(y)}" for x, y in map(self.place, points)]
         return "M" + "L".join(pairs) if pairs else ""
 

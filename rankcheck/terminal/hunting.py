@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -33,8 +34,15 @@ class HuntDisplay(Display):
         self.doing = "the first round"
 
     def progress(self, state: Progress) -> None:
-        """Take in the state of the hunt after a shard."""
-        self.state = state
+        """Take in the state of the hunt after a shard; the first violation is said at once."""
+        known, self.state = self.state, state
+        if state.best is not None and (known is None or known.best is None):
+            shard, finding = state.best
+            sure = "proved" if finding.proved else "neither proved nor excluded"
+            choices = json.dumps(finding.choices)
+            self.say(
+                f"  {shard.strategy} found a violation ({sure}): {shard.shape.family} {choices}"
+            )
         self.now_and_then(
             lambda: "  " + ", ".join(f"{name} {value}" for name, value in cells(state).items())
         )

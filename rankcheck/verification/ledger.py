@@ -14,7 +14,7 @@ from rankcheck.claims.facts import Facts
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.proved import Proved
-from rankcheck.claims.signs import SIGNS, RelationKind
+from rankcheck.claims.signs import RelationKind
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError
 from rankcheck.files import shown_path
@@ -35,11 +35,6 @@ __all__ = [
 ]
 
 SCHEMA = 3
-#: Ratios lhs / rhs are counted in so many equal parts of [0, 1].
-PARTS = 40
-#: Deviations are counted by their decimal exponent, from 10^-DECADES to 1; the first bin holds what
-#: is smaller, 0 included.
-DECADES = 20
 #: Written for readers of the file; a row computes them from its fields.
 _DERIVED = ("expected", "best_ratio", "tight_ratio", "deviation")
 
@@ -91,8 +86,6 @@ class RelationFacts:
         tight_ratio: the largest lhs / rhs on the tight family; None without one.
         deviation: of an identity, the largest |lhs - rhs| in the sweep, relative to its sides where
             they exceed 1; None without one.
-        spread: the distribution over the instances outside the tight family: of lhs / rhs in equal
-            parts of [0, 1], or of the deviation of an identity by decades (see `spread`).
         sharpest: the instance on which a bound came closest to equality, as a text.
         hollow: sentences on a side that never varies, and on sides that are one computation.
         record: the largest lhs / rhs of a bound that is on record, a decimal number that is not
@@ -100,8 +93,7 @@ class RelationFacts:
         beaten: a sentence, if this run has found a clearly larger one.
 
     Raises:
-        ValueError: if the distribution has another number of parts, or a negative one, or what is
-            on record is no number.
+        ValueError: if what is on record is no number.
     """
 
     label: str = ""
@@ -110,16 +102,12 @@ class RelationFacts:
     ratio: float | None = None
     tight_ratio: float | None = None
     deviation: float | None = None
-    spread: tuple[int, ...] = ()
     sharpest: str | None = None
     hollow: tuple[str, ...] = ()
     record: str | None = None
     beaten: str | None = None
 
     def __post_init__(self) -> None:
-        parts = PARTS if SIGNS[self.kind].bound else DECADES
-        if self.spread and (len(self.spread) != parts or min(self.spread) < 0):
-            raise ValueError(f"the spread of a relation of kind {self.kind} has {parts} counts")
         if self.record is not None:
             check_ratio(self.record)
 

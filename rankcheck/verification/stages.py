@@ -127,7 +127,6 @@ class Search:
         total = sum(
             tally.counts.total - tally.unseen - tally.left for tally in (self.swept, self.drawn)
         )
-        spreads = [one.spread for one in away if one.spread is not None]
         record = self.record(seen.label, number)
         # The sharpest instance is that of the tight family, or else of the sweep.
         sharpest = [one.sharpest for one in (tight, *away) if one is not None and one.sharpest]
@@ -138,7 +137,6 @@ class Search:
             ratio=max((one.ratio for one in away if one.ratio is not None), default=None),
             tight_ratio=None if tight is None else tight.ratio,
             deviation=None if swept is None else swept.deviation,
-            spread=tuple(sum(spreads[1:], spreads[0]).counts) if spreads else (),
             sharpest=instance_text(claim, sharpest[0].family, sharpest[0].record)
             if sharpest
             else None,

@@ -21,7 +21,6 @@ from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, Evaluation, Part, Raised
 from rankcheck.verification.reach import reached
 from rankcheck.verification.scouts import Visited
-from rankcheck.verification.spread import Spread
 from rankcheck.verification.swallowed import Seen, swallowed
 
 __all__ = ["RelationTally", "Sharpest", "Tally", "hidden", "hollow", "seen_in"]
@@ -64,7 +63,6 @@ class RelationTally:
         gap: the smallest (rhs - lhs) / max(|lhs|, |rhs|) of a bound.
         deviation: the largest |lhs - rhs| of an identity, relative to its sides where they exceed
             1; None without one.
-        spread: how the ratios or the deviations are distributed over the instances.
         sharpest: the instance on which a bound is closest to equality.
         visible: on how many instances floats could see it fail.
         killed: whether its derived mutant fails on an instance that satisfies the claim.
@@ -77,7 +75,6 @@ class RelationTally:
     ratio: float | None = None
     gap: float = torch.inf
     deviation: float | None = None
-    spread: Spread | None = None
     sharpest: Sharpest | None = None
     visible: Seen = field(default_factory=Seen)
     killed: bool = False
@@ -110,7 +107,6 @@ class RelationTally:
             away = torch.where(counted, relation.excess.detach() / size, -torch.inf)
             deviations = over_batch(away, part.batch, torch.amax)
             self.deviation = max(self.deviation or 0.0, float(deviations.max()))
-            self._spread(deviations[deviations > -torch.inf])
 
     def _add_bound(
         self,
@@ -134,11 +130,6 @@ class RelationTally:
             candidate = Sharpest(best, record, family)
             if self.sharpest is None or candidate.rank > self.sharpest.rank:
                 self.sharpest = candidate
-        self._spread(ratios[over_batch(positive, part.batch, torch.any)])
-
-    def _spread(self, values: torch.Tensor) -> None:
-        self.spread = self.spread or Spread(self.kind)
-        self.spread.add(values)
 
 
 @dataclass

@@ -23,8 +23,8 @@ TEXTS = st.sampled_from(
 #: What takes a value, by command. Whatever runs for long is left out.
 OPTIONS = {
     "verify": ["--profile", "--seed", "--shrink", "--json", "--nothing"],
-    "hunt": ["--budget", "--seed", "--shrink", "--scope", "--device", "--json", "--journal",
-             "--executor", "--resume", "--no"],
+    "hunt": ["--budget", "--seed", "--shrink", "--scope", "--device", "--json", "--executor",
+             "--no"],
     "certify": ["--instance", "--profile", "--seed", "--shrink", "--tight"],
     "list": ["--json", "--nothing"],
     "show": ["--ledger", "--json"],
@@ -47,7 +47,7 @@ def command_lines(draw):
     given_ = [
         f"{draw(st.sampled_from(known))}={draw(TEXTS)}" for _ in range(draw(st.integers(0, 3)))
     ]
-    flags = draw(st.sampled_from([[], [], ["--resume"], ["--no"], ["-x"], ["--help"]]))
+    flags = draw(st.sampled_from([[], [], ["--no"], ["-x"], ["--help"]]))
     workers = ["--workers=1"] if command == "verify" else []
     if model:
         workers = draw(st.sampled_from([[], ["--data=points.npy"]]))

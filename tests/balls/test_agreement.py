@@ -92,7 +92,6 @@ CALLS = {
         torch.einsum("bij,bkj,bkl->bil", x, x, x),
         torch.einsum("bij,j->b", x[..., :0], V[:0]),
     ),
-    "tensordot": lambda x: (torch.tensordot(x, x[0]), torch.tensordot(x, x, ([1, 2], [1, 2]))),
     "solving": lambda x: (
         torch.linalg.solve(M, x.mT),
         torch.linalg.solve(x[:, :3, :3] + M[:, :3, :3], x),

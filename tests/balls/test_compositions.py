@@ -25,15 +25,6 @@ def elu(t, alpha=1):
     return max(t, 0) + alpha * min(mpmath.expm1(t), 0)
 
 
-def relu6(t):
-    return min(max(t, 0), 6)
-
-
-def selu(t):
-    scale, alpha = "1.0507009873554804934193349852946", "1.6732632423543772848170429916717"
-    return mpmath.mpf(scale) * elu(t, mpmath.mpf(alpha))
-
-
 OF_ONE: dict[str, tuple[Any, Any]] = {
     "softplus": (functional.softplus, softplus),
     "softplus, β": (
@@ -52,42 +43,14 @@ OF_ONE: dict[str, tuple[Any, Any]] = {
         ),
     ),
     "silu": (functional.silu, lambda t: t / (1 + mpmath.exp(-t))),
-    "mish": (functional.mish, lambda t: t * mpmath.tanh(softplus(t, 1, mpmath.inf))),
     "elu": (functional.elu, elu),
     "elu, α": (lambda x: functional.elu(x, 0.3), lambda t: elu(t, mpmath.mpf(3) / 10)),
-    "celu": (
-        lambda x: functional.celu(x, 0.3),
-        lambda t: max(t, 0) + min(0, mpmath.mpf(3) / 10 * mpmath.expm1(t * 10 / 3)),
-    ),
-    "selu": (functional.selu, selu),
     "logsigmoid": (functional.logsigmoid, lambda t: -softplus(-t, 1, mpmath.inf)),
-    "softsign": (functional.softsign, lambda t: t / (1 + abs(t))),
-    "tanhshrink": (functional.tanhshrink, lambda t: t - mpmath.tanh(t)),
-    "relu6": (functional.relu6, relu6),
-    "hardtanh": (functional.hardtanh, lambda t: min(max(t, -1), 1)),
-    "hardswish": (functional.hardswish, lambda t: t * relu6(t + 3) / 6),
-    "softshrink": (
-        lambda x: functional.softshrink(x, 0.75),
-        lambda t: mpmath.sign(t) * max(abs(t) - mpmath.mpf(3) / 4, 0),
-    ),
     "erfc": (torch.erfc, mpmath.erfc),
-    "sinc": (torch.sinc, mpmath.sincpi),
     "asinh": (torch.asinh, mpmath.asinh),
     "atanh": (lambda x: torch.atanh(x / 16), lambda t: mpmath.atanh(t / 16)),
     "acosh": (lambda x: torch.acosh(x + 8), lambda t: mpmath.acosh(t + 8)),
-    "logaddexp": (
-        lambda x: torch.logaddexp(x, x / 3),
-        lambda t: softplus(t - t / 3, 1, mpmath.inf) + t / 3,
-    ),
     "atan2": (lambda x: torch.atan2(x, x - 1), lambda t: mpmath.atan2(t, t - 1)),
-    "huber_loss": (
-        lambda x: functional.huber_loss(x, exact([0]), delta=0.5),
-        lambda t: t * t / 2 if 2 * abs(t) <= 1 else (abs(t) - mpmath.mpf(1) / 4) / 2,
-    ),
-    "layer_norm": (
-        lambda x: functional.layer_norm(torch.cat([x, x * 0]), (2,))[:1],
-        lambda t: t / 2 / mpmath.sqrt(t * t / 4 + mpmath.mpf(1) / 10**5),
-    ),
 }
 
 

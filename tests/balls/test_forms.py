@@ -46,20 +46,18 @@ VARIANTS = {
 """What stands for a name in braces. Beside `x`, the array, there are `y`, another of its shape, and
 `k`, `u` and `b`, tensors of that shape of int64, uint8 and bool."""
 
-UNARY = """neg negative positive reciprocal square abs absolute sign sgn angle floor ceil trunc fix
-    sqrt rsqrt log log2 log10 log1p special.log1p exp exp2 special.exp2 expm1 special.expm1 sin cos
-    tan asin arcsin acos arccos atan arctan sinh cosh tanh erf special.erf sigmoid special.expit
-    asinh arcsinh acosh arccosh atanh arctanh sinc special.sinc erfc special.erfc frac deg2rad
-    rad2deg fliplr flipud atleast_3d corrcoef functional.logsigmoid functional.softsign
-    functional.tanhshrink diagflat digamma special.digamma special.psi lgamma special.gammaln
-    isfinite isnan isinf numel nelement float half bfloat16
-    is_floating_point is_complex conj conj_physical real double detach clone contiguous cpu
-    resolve_conj resolve_neg adjoint t atleast_1d atleast_2d ravel cdouble trace det logdet slogdet
-    inverse linalg.det linalg.slogdet linalg.inv matrix_exp linalg.matrix_exp linalg.inv_ex
-    linalg.eigvals view_as_complex view_as_real imag dim size len isreal"""
+UNARY = """neg negative positive reciprocal square abs absolute sign floor ceil trunc fix sqrt rsqrt
+    log log2 log10 log1p special.log1p exp exp2 special.exp2 expm1 special.expm1 sin cos tan
+    asin arcsin acos arccos atan arctan sinh cosh tanh erf special.erf sigmoid special.expit
+    asinh arcsinh acosh arccosh atanh arctanh erfc special.erfc fliplr flipud atleast_3d
+    functional.logsigmoid diagflat lgamma special.gammaln isfinite isnan isinf numel nelement
+    float half bfloat16 is_floating_point is_complex conj conj_physical real double detach
+    clone contiguous cpu resolve_conj resolve_neg adjoint t atleast_1d atleast_2d ravel trace
+    det logdet inverse linalg.det linalg.inv matrix_exp linalg.matrix_exp linalg.eigvals imag
+    dim size len isreal"""
 BINARY = """sub subtract rsub mul multiply true_divide floor_divide remainder pow float_power
-    maximum fmax minimum fmin hypot heaviside lt less le less_equal gt greater ge greater_equal eq
-    ne not_equal equal add div divide fmod logaddexp logaddexp2 atan2 arctan2"""
+    maximum fmax minimum fmin lt less le less_equal gt greater ge greater_equal eq ne not_equal
+    equal add div divide atan2 arctan2"""
 FORMS: dict[str, str] = {
     UNARY: "|1|-1|out=None|dtype=torch.int64",
     BINARY: "{other}|other={other}|y, out=None||{other}, 2",
@@ -68,15 +66,10 @@ FORMS: dict[str, str] = {
     "add sub subtract rsub": "{other}, alpha={number}",
     "div divide": "{other}, rounding_mode='floor'|{other}, rounding_mode='trunc'|"
     "{other}, rounding_mode=None|{other}, rounding_mode='up'|{other}, 'floor'",
-    "addcmul addcdiv": "y, y|y, y, value={number}|k, y|{number}, y, y|{other}, {other}",
+    "addcmul": "y, y|y, y, value={number}|k, y|{number}, y, y|{other}, {other}",
     "round": "|decimals={int}|{int}",
     "relu functional.relu": "|False|True|inplace=False|inplace=True",
-    "lerp": "y, 0.25|y, y|y, weight={number}|k, 2|y, k|end=y, weight=y",
-    "functional.relu6 functional.selu functional.mish functional.hardsigmoid "
-    "functional.hardswish": "|{bool}|inplace={bool}",
-    "functional.elu functional.celu": "|{number}|alpha=0.3|0.5, True|k",
-    "functional.hardtanh": "|-2, 1|min_val=-0.5|0, 1, True|max_val={number}",
-    "functional.softshrink": "|{number}|lambd=0.75",
+    "functional.elu": "|{number}|alpha=0.3|0.5, True|k",
     "functional.leaky_relu": "|0.25|negative_slope=-1|0.25, True|negative_slope=2, inplace=True|k",
     "clamp clip": "0|0, 1|min=0|max=1|min=1, max=0|None, 1||None|y|y, 2|max=y|min=k|k, y|b",
     "clamp_min": "0|min=1|y|k|b|None",
@@ -137,7 +130,6 @@ FORMS: dict[str, str] = {
     "y, copy=True|"
     "torch.float64, False, True|{dtype}, True||torch.complex128",
     "complex": "y|k|y.float()|imag=y",
-    "polar": "y|k|angle=y",
     # Indexing.
     "index_select": "{dim}, k[..., 0]|0, k.flatten()|0, u.flatten()|0, -k.flatten()|0, k + 9|"
     "dim=0, index=k.flatten()|0, b.flatten()|0, k.flatten().int()|0, torch.tensor(1)|0, [0]|-1, k",
@@ -146,14 +138,6 @@ FORMS: dict[str, str] = {
     "0, torch.cat([k, k])",
     "take_along_dim": "{index}|{index}, {dim}|indices=k, dim=0|k[:1], 0|k[..., :1], -1|k[0], 0",
     "take": "{index}",
-    "index_copy": "0, k[..., 0], y|{dim}, torch.tensor([0]), y[:1]|0, torch.tensor([1, 0]), y|0, "
-    "k, y",
-    "index_fill": "{dim}, k[..., 0], {number}|0, k.flatten(), y.sum()|-1, k.flatten(), value=0.25",
-    "scatter": "{dim}, k, y|{dim}, k, {number}|0, k[:1], y|dim=-1, index=k[..., :1], src=y|"
-    "0, k[:1], value=0.5|-1, k[..., :1], x|0, k, y, reduce='add'|0, k[:1], k",
-    "index_put": "(k[0],), y[:1]|(b,), y[b]|(b,), y.sum()|[k[..., 0]], x[0]|(k,), y, True|(b,), "
-    "k[b]|"
-    "indices=(b,), values=x[b]|(b, b), y",
     "masked_scatter": "b, y|b, x|u, y|mask=b, source=y|b, y[:1]|b, k|b[:1], y",
     "select_scatter": "y[0], 0, 0|y[..., 0], -1, 1|y, 0, 0|src=y[0], dim=0, index={int}|k[0], 0, 0",
     "slice_scatter": "y|y[:1], 0, 0, 1|y[..., ::2], -1, 0, None, 2|k|src=y[:1], dim=0, start=1",
@@ -180,11 +164,8 @@ FORMS: dict[str, str] = {
     "logsumexp special.logsumexp": "{dims}|dim={dims}||{dims}, {bool}|{dims}, keepdim={bool}|"
     "axis=0",
     "softmax special.softmax": "{dims}|dim={dims}||{dim}, {dtype}|{dim}, dtype={dtype}",
-    "functional.log_softmax functional.softmin": "{dims}|dim={dims}|{dim}, dtype={dtype}|",
+    "functional.log_softmax": "{dims}|dim={dims}|{dim}, dtype={dtype}|",
     "log_softmax special.log_softmax": "{dims}|dim={dims}||{dim}, {dtype}|{dim}, dtype={dtype}",
-    "functional.layer_norm": "x.shape|x.shape[-1:]|x.shape[1:], y[0]|x.shape[-1:], None, y[..., "
-    "0, :]|"
-    "normalized_shape=x.shape[-1:], eps=0.5|(9,)",
     "functional.softmax": "|{dim}|dim={dims}|{dim}, dtype={dtype}|{dim}, 3, {dtype}|_stacklevel=3",
     "amax amin": "|{dims}|dim={dims}|{dims}, {bool}|{dims}, keepdim={bool}|axis=0|keepdim=True",
     "max min": "|{dims}|dim={dim}|{dim}, {bool}|{dim}, keepdim={bool}|{other}|other={other}|"
@@ -201,7 +182,6 @@ FORMS: dict[str, str] = {
     "functional.gelu": "|approximate='none'|approximate='tanh'|'none'",
     "functional.silu": "|{bool}|inplace=False",
     "linalg.vander": "|N={int}|3",
-    "vander": "|{int}|N={int}|3, True|increasing={bool}|{int}, {bool}",
     "kthvalue": "{int}|{int}, {dim}|k={int}, dim={dim}|1, -1, {bool}|1, keepdim={bool}|2, 0, "
     "{bool}",
     "median nanmedian": "|{dims}|dim={dim}|{dim}, {bool}|{dim}, keepdim={bool}|keepdim=True",
@@ -211,33 +191,10 @@ FORMS: dict[str, str] = {
     "torch.tensor([0.25, 0.75]).double(), 0, {bool}|[0.5]|0.4, interpolation={interpolation}|"
     "0.75, -1, interpolation={interpolation}|torch.tensor([0.0, 0.125, 1.0]).double(), "
     "interpolation={interpolation}",
-    # Distances, losses, statistics.
-    "dist": "y|y, {order}|y, p={order}|other=y|k|y[:1]",
-    "functional.pairwise_distance": "y|y, {number}|y, 2, 0.0|y, keepdim={bool}|y, p=1, eps=0.5|"
-    "y[:1]|k",
-    "functional.normalize": "|{order}|{order}, {dim}|dim={dim}|p=1, dim=0|eps=2, dim=0|2.0, 0, 1",
-    "cosine_similarity functional.cosine_similarity": "y|y, {dim}|x2=y, dim=0|y, 0, 5.0|k, 0|"
-    "y[:1], -1|"
-    "y, eps=1e-8",
-    "functional.mse_loss": "y|y, reduction={reduction}|target=y|y, False|y, weight=y|k|y[:1]",
-    "functional.huber_loss": "y|y, {reduction}|y, delta={number}|y, reduction={reduction}, "
-    "delta=0.5|"
-    "y, weight=y",
-    "functional.smooth_l1_loss": "y|y, reduction={reduction}|y, beta={number}|y, beta=0.0|y, False",
-    "addr": "y, y|y[0], y[0]|y[:, 0], y[0]|y[:, 0], y[0], beta=0.5, alpha={number}|k[:, 0], "
-    "vec2=y[0]",
-    "cov": "|correction={int}|fweights=k[0]|aweights=y[0]|1",
-    "cross linalg.cross": "y|y, {dim}|y, dim={dim}|other=y, dim=-1|k, dim=-1|y[:1], dim=-1",
     # Transforms and convolutions.
-    "fft.fft fft.ifft fft.rfft fft.irfft": "|{int}|{int}, {dim}|dim={dim}|norm={norm}|3, -1, "
+    "fft.fft fft.ifft": "|{int}|{int}, {dim}|dim={dim}|norm={norm}|3, -1, "
     "{norm}|"
     "n={int}, norm={norm}|4, 0",
-    "fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn": "|{sizes}|"
-    "(2, 4)|"
-    "dim={dims}|(2, 3), (0, 1)|s=(3, 2), dim=(-1, 0)|norm={norm}|(2, -1), (0, 1), {norm}|(5,), "
-    "(0,)|"
-    "dim=(0, 1), norm={norm}",
-    "fft.fftshift fft.ifftshift": "|{dims}|dim={dims}",
     "functional.conv1d conv1d": "y|y[:, :, :2]|y[:, :1], None, 1, 1, 1, 3|y[..., :2], y[:, 0, "
     "0], 2, 1|"
     "weight=y[..., :2], padding='same'|y[..., :2], padding='valid', dilation=2|y[0, None, :, :1]|"
@@ -247,22 +204,12 @@ FORMS: dict[str, str] = {
     "2), (1, 0)|"
     "y[None, :, :2, :1], padding='same'|y[:, None, :2], groups=2, dilation=(2, 1), padding=1|"
     "y[None], stride={int}|y",
-    "functional.avg_pool1d functional.avg_pool2d functional.avg_pool3d": "{int}|2, 1|2, 1, 1|"
-    "(2,)|(2, 1)|"
-    "2, stride=1, padding=1|2, ceil_mode=True|2, count_include_pad=False|(1, 2, 1)|kernel_size=2",
     # Products, norms, matrices.
-    "vdot dot matmul linalg.matmul mm bmm mv outer ger inner kron": "{square}|other={square}|"
+    "dot matmul linalg.matmul mm bmm mv outer ger kron": "{square}|other={square}|"
     "y[0]|y[..., :2]|y, y|2|out=None|y[None]|y.mT, out=None",
     "mv": "vec=y[0]|y[0]|y[:, 0]|k[0]",
     "outer ger": "vec2=y|y|k|y[..., 0]",
-    "tensordot": "y|y, 0|y, 1|y, {int}|y, dims=2|y, ([0], [0])|y, ((-1,), (-1,))|"
-    "y, [[0, 1], [0, 1]]|"
-    "y, dims=([0], [1])|k, 1|y, [0, 0]",
     "functional.linear": "y|y, y[..., 0]|y[..., 0]|weight=y, bias=y[..., 0]|k|y, 2",
-    "addmm addmv baddbmm": "y, y|y, y[..., 0]|y, y, beta=2|y, y, alpha=2, beta={number}|"
-    "{number}, y, y|"
-    "k, y|y, y, 2",
-    "linalg.vecdot": "y|y, dim={dim}|y, {dim}|k|y[:1]",
     "matrix_power linalg.matrix_power": "{int}|n={int}|2.0",
     "linalg.vector_norm": "|{order}|ord={order}|2, {dims}|{order}, -1|2, {dims}, {bool}|dim={dims}|"
     "{order}, dim={dims}, keepdim={bool}|dtype={dtype}|2, None, True",
@@ -274,12 +221,9 @@ FORMS: dict[str, str] = {
     "norm": "|{order}|p={order}|{order}, {dims}|dim={dims}|p={order}, dim={dims}|"
     "{order}, -1, {bool}|"
     "2, {dims}, {bool}|keepdim=True|dtype={dtype}|'nuc', (0, 1)|2, -1, False, None, {dtype}",
-    "cdist": "y|y, {number}|y, p={order}|y[:1]|y, 2.0, None|y, 1.0, 'use_mm_for_euclid_dist'|k",
     "linalg.svdvals": "|driver=None|driver='gesvd'|1",
-    "linalg.eig": "",
     "linalg.eigvalsh linalg.eigh": "|'U'|UPLO='L'|UPLO='u'|'X'|1",
     "linalg.solve": "{square}|{square}, left=False|B={square}|y[0]|y, left=True|y[:1]|2",
-    "linalg.solve_ex": "y|y, left=False|y, check_errors=True",
     "linalg.pinv": "|rtol={number}|atol={number}|hermitian={bool}|1e-3|1e-3, True|"
     "atol=0.0, rtol=0.0",
     "pinverse": "|1e-3|rcond=1e-15",
@@ -288,14 +232,9 @@ FORMS: dict[str, str] = {
     "atol={number}, hermitian=True|rtol=y[..., 0, 0].abs(), hermitian={bool}|atol=y[..., 0, "
     "0].abs() + 1|"
     "tol=y[..., 0, 0]|atol=y[..., 0, 0], rtol=0.25",
-    "linalg.cholesky linalg.cholesky_ex": "|upper={bool}|True|check_errors=True",
-    "linalg.cond": "|{order}|p={order}",
+    "linalg.cholesky": "|upper={bool}|True|check_errors=True",
     "linalg.svd": "|full_matrices={bool}|{bool}|False, driver=None",
     "linalg.qr": "|'reduced'|mode='r'|'complete'|mode='x'|'r'",
-    "linalg.solve_triangular": "y, upper={bool}|y|y, upper=True, left={bool}|"
-    "y, upper=False, unitriangular={bool}|y, True|y[..., 0], upper=True",
-    "cholesky_solve": "y|y, {bool}|y, upper={bool}|y[..., 0]",
-    "[linalg.multi_dot]": "",
     "": "x + {other}|y - x|k - x|2 - x|x * {other}|{other} / x|x // {other}|{other} % x|"
     "x ** {other}|"
     "{other} ** x|x < {other}|{other} >= x|x == {other}|x != {other}|x @ {square}|{square} @ x|"
@@ -310,7 +249,7 @@ FORMS: dict[str, str] = {
     "torch.where(u, x, y)|torch.where(k, x, y)|torch.where(b, x)|torch.where(b, k, x)|"
     "torch.where(condition=b, input=x, other=y)|torch.where(x > 0, x, u)|torch.where(b, b, x)|"
     "torch.block_diag(x, y)|torch.linalg.cholesky(x @ x.mT + torch.eye(3))|"
-    "torch.addmv(x[0], y, y[0])|torch.conv3d(x[None], y[None, None, :1, :2, :2])|"
+    "torch.conv3d(x[None], y[None, None, :1, :2, :2])|"
     "torch.nn.functional.conv3d(x[None, None], y[None, None], padding=1)|"
     "torch.nn.functional.avg_pool3d(x[None], 2)",
 }

@@ -190,7 +190,6 @@ def test_inverses_of_rational_matrices_are_exact():
         assert (A @ torch.linalg.inv(A) == eye).all()
         assert (A @ torch.linalg.solve(A, B) == B).all()
         assert (torch.linalg.det(A) * A.inverse().det() == 1).all()
-        assert torch.linalg.slogdet(A).sign == torch.linalg.det(A).sign()
 
 
 @pytest.mark.parametrize("shape", SHAPES)

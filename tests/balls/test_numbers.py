@@ -82,7 +82,6 @@ UNARY = {
     "erf": (mpmath.erf, None),
     "sigmoid": (lambda t: 1 / (1 + mpmath.exp(-t)), None),
     "lgamma": (mpmath.loggamma, lambda t: t > 0),
-    "digamma": (mpmath.digamma, lambda t: t > 0),
 }
 
 
@@ -110,7 +109,6 @@ BINARY = {
     "sub": lambda s, t: s - t,
     "mul": lambda s, t: s * t,
     "div": lambda s, t: s / t,
-    "hypot": mpmath.hypot,
 }
 
 

@@ -98,12 +98,10 @@ def test_given_numbers_are_kept_as_they_are(run):
     ("arguments", "fact"),
     [
         ("mine.py", "t.printed, t.true"),
-        ("", "CLAIM"),
         ("mine.py::test_printed --instance [1,[1]", "a JSON list"),
         ("mine.py::test_printed --instance nothing.json", "nothing.json"),
         ("mine.py::test_printed --instance [1,1]", "choice 2 of vectors()"),
         ("mine.py::test_printed --folder mine.py", "mine.py"),
-        ("mine.py::test_printed --profile fast", "quick"),
         ("mine.py::test_printed --tight", "--instance"),
         ("mine.py::test_printed --tight --instance [1,[4]]", "no tight family"),
         ("mine.py --again --instance [1,[4]]", "--instance"),

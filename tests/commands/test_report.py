@@ -1,8 +1,5 @@
 """rankcheck report, show --html and export, on good and bad input."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -30,18 +27,16 @@ def written():
     return Path("ledger.json")
 
 
-def test_a_page_and_a_badge_of_a_ledger(written, command):
-    page, badge = Path("rankcheck-report.html"), Path("b.json")
-    arguments = ("--ledger", "ledger.json", "--badge", badge)
-    assert command("report", *arguments) == (0, f"page: {page}\nbadge: {badge}\n", "")
+def test_a_page_of_a_ledger(written, command):
+    page = Path("rankcheck-report.html")
+    arguments = ("--ledger", "ledger.json")
+    assert command("report", *arguments) == (0, f"page: {page}\n", "")
     text = page.read_text(encoding="utf-8")
     assert files.GENERATOR in text
     assert "rank.sandwich" in text
     assert "Not as expected" in text
-    assert json.loads(badge.read_text(encoding="utf-8"))["color"] == "red"
-    assert command("report", "rank.sandwich", *arguments)[0] == 0  # both are replaced
+    assert command("report", "rank.sandwich", *arguments)[0] == 0  # it is replaced
     assert "rank.constant-cost" not in page.read_text(encoding="utf-8")
-    assert json.loads(badge.read_text(encoding="utf-8"))["color"] == "brightgreen"
 
 
 def test_without_a_ledger_the_claims_are_verified(monkeypatch, command):
@@ -60,20 +55,6 @@ def test_without_a_ledger_the_claims_are_verified(monkeypatch, command):
     assert "broken" in Path("a.html").read_text(encoding="utf-8")
 
 
-def test_nothing_slow_is_imported_before_it_says_what_it_does():
-    """Neither torch nor what draws pages: with a badge, too."""
-    code = (
-        "import sys; import rankcheck.commands.verify as v\n"
-        "from rankcheck.commands.cli import main\n"
-        "slow = {'torch', 'numpy', 'jinja2', 'markdown_it'}\n"
-        "v.Run.ledger = lambda *_: sys.exit(str(slow & set(sys.modules)))\n"
-        "main(['report', 'rank.sandwich', '--badge', 'b.json'])"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ran.stderr == "set()\n"
-    assert ran.stdout == "1 claim to verify, for the page rankcheck-report.html\n"
-
-
 def test_a_claim_is_verified_and_shown(command):
     arguments = ("rank.relu-from-leaky", "--workers", 1)
     assert command("report", *arguments)[0] == 0
@@ -82,7 +63,6 @@ def test_a_claim_is_verified_and_shown(command):
     assert command("verify", *arguments, "--json", "l.json")[0] == 0
     [row] = read_ledger(Path("l.json")).rows
     assert "x = " in row.broken_by["the sign as printed"]
-    assert sum(row.relations[0].spread) > 10_000
 
 
 @pytest.mark.parametrize(
@@ -94,17 +74,10 @@ def test_a_claim_is_verified_and_shown(command):
         ("rank.no-such --ledger ledger.json", "rank.no-such"),
         ("rank.bijections --ledger ledger.json", "rank.bijections"),
         ("--ledger ledger.json --out mine.html", "mine.html"),
-        ("--ledger ledger.json --out a.py", "a.py"),
-        ("--ledger ledger.json --out no/a.html", "the folder no does"),
-        ("--ledger ledger.json --out .", "a folder"),
         ("--ledger ledger.json --out /dev/full", "No space left on device"),
         ("--ledger ledger.json --hunt ledger.json", "ledger.json"),
         ("--ledger ledger.json --hunt bad.json", "bad.json"),
         ("--ledger ledger.json --hunt none", "none"),
-        ("--ledger ledger.json --badge mine.json", "mine.json"),
-        ("--ledger ledger.json --badge ledger.json", "ledger.json"),
-        ("--ledger ledger.json --badge no/b.json", "the folder no does"),
-        ("--ledger ledger.json --badge ./b.json --out b.json", "b.json"),
     ],
 )
 def test_bad_input_is_one_line_and_loses_nothing(written, command, arguments, fact):
@@ -131,16 +104,3 @@ def test_show_as_a_page(written, command):
     code, _, err = command("show", "rank.bijections", *arguments, "--ledger", "ledger.json")
     assert code == 2
     assert "rank.bijections" in err
-
-
-def test_export(command):
-    code, out, _ = command("export", CERTIFICATE, "--tex")
-    assert code == 0
-    assert r"\texttt{rank.cross-example-as-printed}" in out
-    assert "The statement (Example 1 of A. Jacot" in out
-    data = json.loads(CERTIFICATE.read_text(encoding="utf-8"))
-    Path("c.json").write_text(json.dumps(data | {"claim": "rank.another"}))
-    for name in ("c.json", "none.json"):
-        code, _, err = command("export", name)
-        assert code == 2
-        assert name in err

@@ -1,7 +1,6 @@
 """C_f on boxes and from points, against quadrature; index ranks; bounds of the spectrum."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,13 +14,11 @@ from rankcheck.costs import (
     effective_rank_threshold,
     effective_rank_threshold_as_printed,
     egop,
-    egop_box,
     egop_gaussian,
     egop_root,
     gradient_volume_bound,
     index_rank,
     principal_directions,
-    two_layer_network,
 )
 
 from ..draws import normal
@@ -69,25 +66,6 @@ def test_gradients_at_points_against_numpy(rank_):
             assert counts == [(s[:true_rank] > level).sum() for level in levels]
 
 
-@pytest.mark.oracle("rankcheck.costs.egop_box", "a grid of points")
-def test_box_egop_against_a_grid_and_exactly():
-    W, b, a = normal(18, 5, 2), normal(19, 5), normal(20, 5)
-    net = two_layer_network(W, b, a)
-    C = egop_box(net, -1, 1)
-    middles = (torch.arange(1000, dtype=torch.float64) + 0.5) / 500 - 1
-    x = torch.cartesian_prod(middles, middles)
-    G = gradients(W, b, a, x).numpy()
-    np.testing.assert_allclose(C.numpy(), G.T @ G / len(G), rtol=0, atol=2e-3)
-    ball = egop_box(net, -1, 1, exact=True)
-    assert ((ball - BallArray.exact(C)).abs() <= 1e-13).all()
-
-    # [x]_+ + [y]_+ on [−1, 1]²: ½ on the diagonal, ¼ beside it.
-    units = torch.eye(2, dtype=torch.float64)
-    two = two_layer_network(units, 0 * units[0], 1 + 0 * units[0])
-    expected = [[Fraction(1, 2), Fraction(1, 4)], [Fraction(1, 4), Fraction(1, 2)]]
-    assert (egop_box(two, -1, 1, exact=True) == BallArray.exact(expected)).all()
-
-
 def test_effective_rank_counts_strictly():
     G = torch.diag(torch.tensor([3.0, 1.0, 0.5, 0.0], dtype=torch.float64))
     C = 4 * egop(G, torch.full((4,), 0.25, dtype=torch.float64))  # = G²
@@ -104,7 +82,7 @@ def test_what_has_no_form_on_balls():
     exact = BallArray.exact([[1, 2], [2, 4]])
     with pytest.raises(NoBallForm, match="range_projection"):
         principal_directions(exact)
-    with pytest.raises(NoBallForm, match="egop_box"):
+    with pytest.raises(NoBallForm, match="egop_gaussian"):
         egop_gaussian(exact, exact[0], exact[0])
 
 

@@ -52,9 +52,7 @@ def test_relative_links(path):
     assert broken(path) == []
 
 
-FIGURES = [
-    path for folder in ("", "proofs") for path in (DOCS / folder).glob("*.svg")
-]
+FIGURES = [path for folder in ("", "proofs") for path in (DOCS / folder).glob("*.svg")]
 
 
 @pytest.mark.parametrize("path", sorted(FIGURES), ids=lambda path: path.name)

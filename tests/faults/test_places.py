@@ -87,12 +87,6 @@ def test_a_folder_with_pipes_and_loops(mine, command):
     assert (code, out.count("\n")) == (0, 1)
 
 
-def test_a_hunt_that_does_not_begin_leaves_no_journal(mine, command):
-    mine(claim("raises", "raise ValueError('no')"))
-    assert command("hunt", "mine.py", "--budget", 1)[0] == 2
-    assert list(Path(".rankcheck").glob("*.jsonl")) == []
-
-
 @pytest.mark.parametrize("name", ["ä b $x 'q' \"r\" ; *", "x" * 200, "/".join(["deep" * 20] * 12)])
 def test_odd_folders(here, mine, command, monkeypatch, name):
     """A claim is listed, certified and proved again there, by the command that was printed."""

@@ -1,4 +1,4 @@
-"""Files of a stranger: ledgers, certificates and journals run nothing and write nowhere else.
+"""Files of a stranger: ledgers and certificates run nothing and write nowhere else.
 
 `docs/security.md` says which commands run the Python of a claim file, and which do not.
 """
@@ -16,7 +16,6 @@ import torch
 import rankcheck
 from rankcheck.claims.facts import is_id
 from rankcheck.commands.cli import main
-from rankcheck.hunt.journal import Journal, JournalError, set_aside
 
 PACKAGE = Path(rankcheck.__file__).parent
 #: What makes code of data.
@@ -100,8 +99,6 @@ def test_a_pickle_is_not_opened(here, capsys, protocol):
             ["certify", "rank.sandwich", "--instance", name],
         ):
             assert main(line) == 2
-        with pytest.raises(JournalError):
-            Journal(Path(name), {"claim": "t.a"})
     assert not Path("exploded").exists()
 
 
@@ -129,21 +126,6 @@ def test_a_model_that_would_run_code(here, capsys, protocol):
                                  "t.a\n", "t.a\x00", "T.a", "t", "", "t." + "a" * 300])  # fmt: skip
 def test_an_id_is_no_path(id_):
     assert not is_id(id_)
-
-
-def test_the_journal_of_a_hunt_does_not_follow_a_link(here):
-    """In a folder of a stranger, `.rankcheck` may hold links."""
-    precious = here / "precious"
-    precious.write_text("")
-    for target in (precious, here / "not there"):
-        link = here / "t.a.hunt.jsonl"
-        link.symlink_to(target)
-        aside = set_aside(link)
-        assert aside.is_symlink()
-        Journal(link, {"claim": "t.a"}).close()
-        link.unlink()
-    assert precious.read_text() == ""
-    assert not (here / "not there").exists()
 
 
 def test_the_text_of_a_file_does_not_reach_the_terminal_raw(here, capsys):

@@ -11,9 +11,7 @@ import pytest
 
 from rankcheck import files, leq
 from rankcheck.counterexamples import from_choices, report_violation, write
-from rankcheck.hunt import HuntError, hunt
-from rankcheck.hunt.journal import Journal, JournalError
-from rankcheck.hunt.shard import Outcome
+from rankcheck.hunt import hunt
 from rankcheck.verification.ledger import Ledger
 from tests.claim_text import claim
 
@@ -100,42 +98,10 @@ def test_a_disk_that_fails(tmp_path, broken, false, action, when):
     assert old.read_text() == '{"old": 1}'
 
 
-HEAD = {"claim": "t.made-up", "statement_sha256": "a", "seed": 0, "strategies": []}
-
-
-@pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
-def test_a_journal_on_a_disk_that_fails(tmp_path, monkeypatch, number):
-    """It says which file, as an error of the system; the lines before are read again."""
-    path = tmp_path / "j.jsonl"
-    journal = Journal(path, HEAD)
-
-    def fail(handle):
-        raise OSError(number, os.strerror(number))
-
-    class One:
-        key = "0.0 screen instances() 1"
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", fail)
-        with pytest.raises(JournalError, match=r"new\.jsonl"):
-            Journal(tmp_path / "new.jsonl", HEAD)
-        assert not (tmp_path / "new.jsonl").exists()
-        with pytest.raises(OSError, match=r"j\.jsonl") as caught:
-            journal.add(One(), Outcome(), 1.0)
-        assert caught.value.errno == number
-        assert not isinstance(caught.value, HuntError)
-    journal.close()
-    again = Journal(path, HEAD)
-    assert len(again) <= 1
-    again.close()
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
 def test_devices_that_are_full(tmp_path):
     with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
         Ledger((), "quick", 1, 0.0, {}).write(Path("/dev/full"))
-    with pytest.raises(JournalError, match="/dev/full"):
-        Journal(Path("/dev/full"), HEAD)
 
 
 RAN = "Path('ran').touch()"

@@ -1,4 +1,4 @@
-"""Hunts under pytest, by `guard` and by `--rankcheck-hunt`. The pytest inside runs in-process."""
+"""Hunts under pytest, by `--rankcheck-hunt`. The pytest inside runs in-process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pytest
 import rankcheck.hunt.guarding
 import rankcheck.verification.check  # noqa: F401 -- an inner run drops the modules it imports first
 from rankcheck.claims import registry
-from rankcheck.errors import ClaimFalse
-from rankcheck.hunt import guard
 
 pytestmark = pytest.mark.slow  # whole hunts
 
@@ -30,23 +28,6 @@ def test_deep(x):
     d = x - (x.new_zeros(5) + torch.sin(1 + torch.arange(5, dtype=torch.float64)))
     return leq(0 * d.sum(-1) + 0.00001, (d * d).sum(-1))
 '''
-
-
-def test_a_conjecture_that_survives_has_a_row(hunted, tmp_path):
-    row = guard(hunted("true"), 0.5, folder=tmp_path)
-    assert row.verdict == "guarded"
-    assert row.expected
-    assert row.swept.evaluated > 0
-    assert row.messages == ()
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("generic", "hunted.generic is false: lhs"), ("empty", "gave up")],
-)
-def test_any_other_verdict_is_an_error(hunted, tmp_path, name, said):
-    with pytest.raises(ClaimFalse, match=said):
-        guard(hunted(name), 2, folder=tmp_path)
 
 
 @pytest.fixture

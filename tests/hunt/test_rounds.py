@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from rankcheck import leq
+from rankcheck.counterexamples import replay
 from rankcheck.hunt import hunt
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome
@@ -77,15 +78,14 @@ TWO = [Looks(1.0, name="first"), Looks(2.0, name="second")]
 
 def test_a_hunt_ends_with_the_round_in_which_a_shard_was_cut(at_most_three, tmp_path):
     """The clock of a worker may be ahead of ours, so that the budget is not spent here."""
-    path, kept = tmp_path / "j.jsonl", Outcome(Counts(evaluated=5), (0.5,))
+    kept = Outcome(Counts(evaluated=5), (0.5,))
     executor = Given(Outcome(Counts(evaluated=7), (0.25,), cut=True), kept)
     found = hunt(
         at_most_three, 60, rounds=4, strategies=TWO, executor=executor, folder=tmp_path,
-        journal=path, scope=0,
+        scope=0,
     )  # fmt: skip
     assert (found.rounds, executor.ran, found.margin) == (2, 2, 0.25)
-    # The head, two shards of the first round, and the one that was not cut.
-    assert len(path.read_bytes().splitlines()) == 4
+    assert found.counts.evaluated == 1 + 1 + 7 + 5
 
 
 def test_the_seconds_of_a_stage_are_those_of_all_its_shards(at_most_three, tmp_path):
@@ -148,6 +148,27 @@ def test_the_first_proof_in_the_order_of_the_shards_is_reported_in_whatever_orde
     assert [one.strategy for one in seen[Backwards]] == ["looks", "none", "one"]
     # In this process, nothing runs after the proof: three searches, and then five backwards.
     assert [one.searches for one in strategies] == [1 + 2, 1 + 1, 1 + 1, 0 + 1]
+
+
+class Stops(Exception):
+    """What ends a hunt at once."""
+
+
+class AllButOne(Inline):
+    """Runs the shards of a round but the first one, and is stopped in that."""
+
+    def run(self, tasks, *options):
+        yield from super().run(list(tasks)[1:], *options)
+        raise Stops
+
+
+def test_a_proof_is_on_the_disk_when_it_arrives(at_most_three, tmp_path):
+    """Also where earlier shards of its round are not done, and the hunt is stopped in these."""
+    strategies = [Looks(1.0), *(Looks(x, name=f"{x}", stage="deepen") for x in (2.0, 3.5))]
+    with pytest.raises(Stops):
+        hunt(at_most_three, 60, strategies=strategies, executor=AllButOne, folder=tmp_path, scope=0)
+    again = replay(tmp_path / "t.made-up.json", claim=at_most_three)
+    assert again.instance.record.tensors[0].item() > 3
 
 
 def test_of_findings_of_one_size_the_first_is_reported_and_progress_shows_the_worst(

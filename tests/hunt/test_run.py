@@ -11,8 +11,7 @@ import pytest
 from rankcheck.counterexamples import replay
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.errors import InputError
-from rankcheck.hunt import STANDARD, Hunt, HuntError, Progress, hunt, report
-from rankcheck.hunt.journal import Journal
+from rankcheck.hunt import STANDARD, Hunt, HuntError, Progress, hunt, job, report, run
 from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.instances.choices import read_choices
@@ -33,13 +32,6 @@ def told(found: Hunt) -> dict:
     return {
         k: v for k, v in data.items() if k not in ("seconds", "stages", "message", "certificate")
     }
-
-
-def head_of(claim, strategies) -> dict:
-    """The head of the journal of a hunt with seed 0."""
-    names = [strategy.name for strategy in strategies]
-    known = {"claim": claim.id, "statement_sha256": claim.statement_hash}
-    return known | {"seed": 0, "strategies": names}
 
 
 def test_a_counterexample_is_certified_and_made_small(hunted, tmp_path):
@@ -143,61 +135,6 @@ def test_without_instances_the_hunt_gives_up(hunted, tmp_path):
     )
 
 
-def test_a_hunt_goes_on_from_its_journal_to_the_same_end(hunted, tmp_path):
-    claim, path = hunted("true"), tmp_path / "j.jsonl"
-    whole = hunt(claim, None, rounds=3, folder=tmp_path, strategies=QUICK)
-    hunt(claim, None, rounds=3, folder=tmp_path, strategies=QUICK, journal=path)
-    lines = path.read_bytes().splitlines(keepends=True)
-    for kept in (1, len(lines) - 2, len(lines)):
-        path.write_bytes(b"".join(lines[:kept]) + b'{"shard":"cut o')
-        again = hunt(claim, None, rounds=3, folder=tmp_path, strategies=QUICK, journal=path)
-        assert told(again) == told(whole)
-        assert len(path.read_bytes().splitlines()) == len(lines)
-
-
-def test_a_finished_hunt_is_not_hunted_again(hunted, tmp_path):
-    claim, path = hunted("generic"), tmp_path / "j.jsonl"
-    first = hunt(claim, 30, folder=tmp_path, journal=path)
-    size = path.stat().st_size
-
-    class Tired:
-        name, stage, visits = "corpus", "scout", 0
-
-        def search(self, arena, seed):
-            raise AssertionError("nothing is left to do")
-
-    tired = [Tired(), *STANDARD[1:]]
-    again = hunt(claim, 30, folder=tmp_path, journal=path, strategies=tired)
-    assert told(again) == told(first)
-    assert path.stat().st_size == size
-
-
-def test_interrupting_keeps_what_was_finished(hunted, tmp_path):
-    claim, path, shards = hunted("true"), tmp_path / "j.jsonl", []
-
-    def stop(progress: Progress) -> None:
-        shards.append(progress)
-        if len(shards) == 7:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        hunt(claim, 60, folder=tmp_path, strategies=QUICK, journal=path, progress=stop)
-    journal = Journal(path, head_of(claim, QUICK))
-    assert len(journal) == 7
-    journal.close()
-
-
-def test_the_seconds_of_a_journal_count_but_what_it_knows_is_taken_in(hunted, tmp_path):
-    claim, path = hunted("true"), tmp_path / "j.jsonl"
-    whole = hunt(claim, None, rounds=2, folder=tmp_path, strategies=QUICK, journal=path)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    lines[-1]["seconds"] = 59.0
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    again = hunt(claim, 58, folder=tmp_path, strategies=QUICK, journal=path)
-    assert again.seconds >= 59
-    assert told(again) == told(whole)
-
-
 class Loses(Inline):
     """Loses the first shard of each round."""
 
@@ -206,17 +143,32 @@ class Loses(Inline):
         yield from super().run(tasks[1:], *options)
 
 
-def test_a_hunt_with_lost_shards_is_undecided_and_continued(hunted, tmp_path):
-    """What is finished is kept; a journal does not know the shards that were lost."""
-    claim, path = hunted("true"), tmp_path / "j.jsonl"
+def test_a_hunt_with_lost_shards_is_undecided(hunted, tmp_path):
+    claim = hunted("true")
     arguments = {"rounds": 2, "folder": tmp_path, "strategies": QUICK}
     whole = hunt(claim, None, **arguments)
-    found = hunt(claim, None, **arguments, executor=Loses, journal=path)
+    found = hunt(claim, None, **arguments, executor=Loses)
     assert (found.verdict, found.lost) == ("undecided", 1)  # the first round is run here
     assert found.message.startswith("hunted.true is undecided: 1 shard did not end within 3 s\n")
     assert 0 < found.counts.evaluated < whole.counts.evaluated
-    again = hunt(claim, None, **arguments, journal=path)
-    assert told(again) == told(whole)
+
+
+class Stops(Exception):
+    pass
+
+
+def stopped_at_a_proof(state: Progress) -> None:
+    if state.found == "refuted":
+        raise Stops
+
+
+def test_a_proof_is_on_the_disk_before_anything_else_is_done(hunted, tmp_path):
+    """Whatever ends the hunt then, the counterexample proves itself again."""
+    claim = hunted("generic")
+    with pytest.raises(Stops):
+        hunt(claim, 30, folder=tmp_path, progress=stopped_at_a_proof)
+    replayed = replay(tmp_path / "hunted.generic.json", claim=claim)
+    assert replayed.refuted
 
 
 def test_a_budget_ends_a_hunt_in_the_middle_of_a_shard(hunted, tmp_path):
@@ -282,17 +234,29 @@ def test_a_body_that_raises_ends_the_hunt(hunted, tmp_path):
         hunt(hunted("only-in-batches"), 1, folder=tmp_path)
 
 
-def test_the_history_is_how_the_margin_of_each_strategy_fell(hunted, tmp_path):
-    path = tmp_path / "j.jsonl"
-    found = hunt(hunted("true"), None, rounds=2, folder=tmp_path, strategies=QUICK, journal=path)
+class Notes(Inline):
+    """Keeps the ends of its tasks."""
+
+    ends: list = []  # noqa: RUF012 -- made anew by its test
+
+    def run(self, tasks, *options):
+        for end in super().run(tasks, *options):
+            self.ends.append(end)
+            yield end
+
+
+def test_the_history_is_how_the_margin_of_each_strategy_fell(hunted, tmp_path, monkeypatch):
+    notes: list = []
+    monkeypatch.setattr(Notes, "ends", notes)
+    monkeypatch.setattr(run, "inline", lambda claim, settings: Notes(job._work(claim, settings)))
+    found = hunt(hunted("true"), None, rounds=2, folder=tmp_path, strategies=QUICK, executor=Notes)
     expected: list[tuple[str, int, float]] = []
     least: dict[str, float] = {}
     evaluated = 0
-    for line in path.read_text().splitlines()[1:]:  # one process: in the order of the shards
-        finished = json.loads(line)
-        strategy, outcome = finished["shard"].split()[1], finished["outcome"]
-        evaluated += outcome["counts"]["evaluated"]
-        margin = max(0.0, min(m for m in outcome["least"] if m is not None))
+    for end in notes:  # one process: in the order of the shards
+        strategy, outcome = end.task[0].strategy, end.answer
+        evaluated += outcome.counts.evaluated
+        margin = max(0.0, min(outcome.least))
         if margin < least.get(strategy, math.inf):
             least[strategy] = margin
             expected.append({"strategy": strategy, "instances": evaluated, "margin": margin})

@@ -8,7 +8,6 @@ import torch
 
 from rankcheck.counterexamples.judge import judge
 from rankcheck.hunt.arena import KEPT, Arena, HuntError, Shape
-from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.shard import Shard, rounded, run_shard
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.instances.choices import read_choices
@@ -49,21 +48,6 @@ def test_rounding_counts_as_equality_and_is_not_found(hunted):
     assert outcome.found is None
     assert outcome.counts.rounding > 0
     assert outcome.least[0] == 0
-
-
-def test_outcomes_go_through_a_journal(hunted, tmp_path):
-    names = ("generic", "no-ball", "empty", "two-relations", "whole")
-    shapes = [Shape("instances", (17,) if name == "whole" else ()) for name in names]
-    shards = [shard("screen", seed=number, shape=shape) for number, shape in enumerate(shapes)]
-    journal = Journal(tmp_path / "j.jsonl", {})
-    outcomes = {}
-    for name, each in zip(names, shards, strict=True):
-        outcomes[each] = run_shard(hunted(name), STANDARD, each)
-        journal.add(each, outcomes[each], 1.0)
-    journal.close()
-    again = Journal(tmp_path / "j.jsonl", {})
-    assert {each: again.get(each) for each in shards} == outcomes
-    again.close()
 
 
 def test_a_shard_that_is_cut_off_says_so(hunted):

@@ -10,7 +10,6 @@ from rankcheck import linalg
 from rankcheck.balls import BallArray
 from rankcheck.instances import (
     doubly_stochastic_matrices,
-    graded_matrices,
     hermitian_matrices,
     instances,
     orthogonal_matrices,
@@ -34,7 +33,6 @@ def eye(A):
 
 FACTORIES = [
     doubly_stochastic_matrices,
-    graded_matrices,
     hermitian_matrices,
     orthogonal_matrices,
     permutation_matrices,
@@ -67,8 +65,6 @@ def on_balls(family, record):
         (positive_definite_matrices, {"condition": 0.5}, "received .*lies in"),
         (positive_definite_matrices, {"condition": 1e16}, "received .*lies in"),
         (positive_definite_matrices, {"condition": "large"}, "received .*is a number"),
-        (graded_matrices, {"decades": -1}, "received .*lies in"),
-        (graded_matrices, {"rows": (2, 1)}, r"rows=\(2, 1\) is no range"),
     ],
 )
 def test_options_are_checked_where_they_are_written(factory, options, rule):
@@ -158,7 +154,6 @@ REACHED = {
         lambda A: (A > 0).all((-2, -1)) & (A.amax((-2, -1)) > 0.5),
     ),
     "stochastic, 1x1": (doubly_stochastic_matrices(), lambda A: torch.tensor(A.shape[-1] == 1)),
-    "graded, zero": (graded_matrices(), lambda A: (A == 0).all((-2, -1))),
 }
 
 
@@ -202,7 +197,6 @@ SHORT = torch.tensor([-2, -1, -0.5, 0, 0.5, 1, 2], dtype=torch.float64)
     [
         positive_definite_matrices(size=(2, 3)),
         positive_semidefinite_matrices(size=(2, 3)),
-        graded_matrices(rows=(1, 3), columns=(1, 3)),
     ],
     ids=str,
 )
@@ -216,18 +210,6 @@ def test_short_choices_make_short_entries(family):
         short = [t.clamp(least, -least) for t, least in zip(nearest, low, strict=True)]
         (A,) = on_balls(family, source.record.with_tensors(short))
         assert all(max(abs(int(q.p)), int(q.q)) < 10**7 for q in A.elements.flatten())
-
-
-def test_magnitudes_are_spread_over_all_decades(swept):
-    entries = torch.cat([A.flatten() for _, (A,) in swept(graded_matrices(rows=(3, 3)), 60)])
-    size = entries[entries != 0].abs().log10()
-    for decade in range(-4, 3):
-        assert int(((size >= decade) & (size < decade + 1)).sum()) > 50
-    by_row = []
-    for source, (A,) in swept(graded_matrices(rows=(2, 2), columns=(2, 2)), 40):
-        if source.record.integers[2] == 1:
-            by_row.append((A[..., 0, :].abs().amin(-1) > 1e4 * A[..., 1, :].abs().amax(-1)).any())
-    assert any(map(bool, by_row))
 
 
 def test_permutations():

@@ -143,7 +143,6 @@ def sources(family):
 REJECTING = {
     "networks_with_inputs",
     "balanced_networks_with_inputs",
-    "input_convex_networks",
     "steep_networks",
     "pairs_of_points",
 }

@@ -22,7 +22,7 @@ def module(name):
 
 matrices, networks, loops, units = map(module, ("matrices", "networks", "loops", "units"))
 classes, complexes = map(module, ("matrix_classes", "complex_matrices"))
-cones, balanced, convex_networks = map(module, ("cones", "balanced", "convex_networks"))
+cones, balanced = map(module, ("cones", "balanced"))
 factorisations, whole = map(module, ("factorisations", "integer_networks"))
 pairs, points, spheres = map(module, ("pairs", "points", "spheres"))
 
@@ -221,7 +221,6 @@ RANGES = {
         to(0, 1, 5, 23) | to(1, 2, 4, 5, 10, low=1),
     ),
     "permutations": (classes.permutation_matrices(), set(), to(0, 1, 5, 23) | {(1, 4)}),
-    "graded": (classes.graded_matrices(), up_to(1), {(0, 3), (1, 4)}),
     "isometry": (
         lambda s: cones.isometry_at(s, torch.ones(1, 2, dtype=torch.float64)),
         up_to(2),
@@ -248,16 +247,6 @@ RANGES = {
         balanced.balanced_networks_with_inputs(),
         up_to(8, 2, SLOPE) | {(1 / 4, 2), (1 / 2, 2)},
         to(0, 1, 2, 3) | to(1, 2, 3, 4, low=1),
-    ),
-    "balanced shallow networks": (
-        balanced.balanced_shallow_networks(),
-        up_to(8, 3, 2, 1, SLOPE),
-        to(1) | to(2, 3, 4, 5, low=1),
-    ),
-    "input-convex networks": (
-        convex_networks.input_convex_networks(),
-        up_to(8, 4) | {(0, 2), (0, SLOPE)},
-        to(1) | {(1, 4), (2, 4)},
     ),
     "pairs of points": (
         pairs.pairs_of_points(),

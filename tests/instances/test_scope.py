@@ -176,15 +176,6 @@ def test_ranges_off_the_grid_take_their_ends():
     assert one.instances == len(one.shapes) == 2
 
 
-def test_other_grids():
-    found = shapes(matrices(rows=(1, 1), columns=(2, 2)), 2, grid=(0, 0.5))
-    assert found.sentence().endswith("from {0, 1/2}")
-    assert all(shape.instances in {4, 8} for shape in found.shapes)
-    for grid in ((), (1.0, math.inf), (0, 0.0)):
-        with pytest.raises(ValueError, match="a grid has at least one value"):
-            shapes(matrices(), 2, grid=grid)
-
-
 def test_integers_alone():
     found = shapes(numbers(), 3)
     assert found.sentence() == "all 8 choices of its integers"

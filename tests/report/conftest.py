@@ -24,7 +24,7 @@ def bound(number: int = 0, **values) -> Row:
         "tight": "balanced()",
         "relations": (
             RelationFacts(
-                "", "leq", 0.98, 0.75 + number / 5000, 1.0, spread=(0,) * 39 + (7,),
+                "", "leq", 0.98, 0.75 + number / 5000, 1.0,
                 sharpest="depth 1, slope 0, W_1 = [[1, 0.12345678901234]], x = [2]",
             ),
         ),
@@ -75,7 +75,7 @@ def rows():
         statement=f"{MARKUP} ![pixel](http://x.invalid/p.png) [link](javascript:alert(3)) $<b>$",
         reference=Reference(MARKUP, MARKUP),
         tight=MARKUP,
-        relations=(RelationFacts(MARKUP, "leq", 1.0, 0.5, sharpest=MARKUP, spread=(1,) * 40),),
+        relations=(RelationFacts(MARKUP, "leq", 1.0, 0.5, sharpest=MARKUP),),
         needs=(MARKUP,),
         broken_by={MARKUP: MARKUP},
         reached={MARKUP: {1: 1}},

@@ -1,12 +1,10 @@
 """An audit as text."""
 
-import io
 from dataclasses import replace
 
 import pytest
 
-from rankcheck.terminal import display
-from rankcheck.terminal.audit import AuditDisplay, lines
+from rankcheck.terminal.audit import lines
 from rankcheck.terminal.formulas import unicode
 from tests.report.audits import made_up, odd, without_data
 
@@ -14,25 +12,12 @@ from tests.report.audits import made_up, odd, without_data
 def test_what_the_lines_say():
     said = "\n".join(lines(made_up()))
     for wanted in (
-        "trained.safetensors: safetensors, depth 8, widths 10 → 20 (7 times) → 5, slope 0",
         "rank 2; cost 17.75, 2.219 a layer, 17.73 after balancing",
-        "cost as stored, before folding: 18.25",
-        "1 layers.0                 20×10 2.645   2?  17  0.072  0.01    1      2   17",
-        "encoder.0.0…ry_long_name",
-        "1 at 16, 2 at 220, 3 at 4; 4 undecided",
-        "k = 3 (4 points): -6.25 against -7.5, slack 1.25",
         "theorems: 1 not applicable, 1 holds, 1 not evaluated, 1 undecided, 1 fails",
         "1.25 ≤ 1.25, slack -1e-17, not proved in balls",
-        "undecided: the rank is decided (4 points)",
-        "holds: rank.jacobian-bounds-cost",
-        "fails: rank.regions-share-balance\n  layer 3: 2.5 = 2, slack -0.5, at point 3, not proved",
-        "* Inside, every layer has 2 singular values near $1$ and no others.",
+        "fails: rank.regions-share-balance",
     ):
         assert wanted in said, wanted
-
-
-def test_balancing_that_did_not_converge():
-    assert "2.219 a layer, unknown after balancing" in "\n".join(lines(made_up(balanced=None)))
 
 
 def test_activations_that_were_assumed_come_first():
@@ -65,25 +50,3 @@ def test_lines_fit(audit, width):
 def test_control_characters_are_written_out():
     said = "".join(lines(odd("a\x1b[2J\x07\u202eb")))
     assert not {"\x1b", "\x07", "\u202e"} & set(said)
-
-
-def test_progress_on_a_pipe_is_a_line_now_and_then(monkeypatch):
-    times = iter(range(0, 1000, 4))
-    monkeypatch.setattr(display.time, "monotonic", lambda: next(times))
-    stream = io.StringIO()
-    with AuditDisplay(stream) as shown:
-        for done in range(0, 250_000, 50_000):
-            shown.progress("points", done, 200_000)
-        shown.interrupted()
-    said = stream.getvalue().splitlines()
-    assert any(line.startswith("points 50000 of 200k, ") for line in said)
-    assert "stopped in points 200k of 200k" in said[-1]
-    shown.progress("layers", 0, None)
-    assert shown.render().plain.startswith("layers, ")
-
-
-def test_names_are_cut_where_numbers_are_wide():
-    layers = [replace(one, weights=1.2345e12, name="n" * 24) for one in made_up().layers] * 20
-    found = lines(made_up(layers=tuple(layers), theorems=()), width=40)
-    assert max(map(len, found)) == 40
-    assert any(line.startswith("160 nnn") and "…" in line for line in found)

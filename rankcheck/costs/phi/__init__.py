@@ -7,7 +7,7 @@ May import: `linalg` and `balls`.
 
 from __future__ import annotations
 
-from rankcheck.costs.phi.bracket import PhiBracket, phi, phi_certificate
+from rankcheck.costs.phi.bracket import PhiBracket, phi
 from rankcheck.costs.phi.functional import phi_at, scaled_schatten_power
 
-__all__ = ["PhiBracket", "phi", "phi_at", "phi_certificate", "scaled_schatten_power"]
+__all__ = ["PhiBracket", "phi", "phi_at", "scaled_schatten_power"]

@@ -36,7 +36,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.balls import BallArray, balls, is_ball
-from rankcheck.costs.phi.functional import EPS, Rows, check, on_sphere, prepare, rounding_threshold
+from rankcheck.costs.phi.functional import EPS, Rows, check, prepare, rounding_threshold
 from rankcheck.costs.phi.proof import proved_ends
 from rankcheck.costs.phi.solver import divergence_bound, solve
 from rankcheck.linalg import Array
@@ -117,22 +117,6 @@ def phi(
         part = slice(first, first + block)
         u[part], iterations[part] = solve(rows.take(part), L, tolerance, max_iterations)
     return bracket_at(rows, W, L, u, iterations, tolerance)
-
-
-def phi_certificate(W: Array, a: Array, L: int, lam: Tensor) -> PhiBracket:
-    """The bracket that one λ > 0 (*B, K) proves, by the tangent of the convex F at λ.
-
-    Every λ proves one; near the minimiser it is narrow. :func:`phi` returns the one at its result.
-    """
-    check(W, a, L)
-    if is_ball(W) or is_ball(a) or is_ball(lam):
-        once = torch.ones(W.shape[:-2], dtype=torch.long)
-        return _proved(balls(W), balls(a), L, lam, once, 1e-12)
-    rows = prepare(W, a)
-    u = lam.expand(a.shape).reshape(-1, a.shape[-1])[rows.instance].log()
-    u = on_sphere(u, rows.active)
-    iterations = torch.ones(len(u), dtype=torch.long, device=u.device)
-    return bracket_at(rows, W, L, u, iterations, 1e-12)
 
 
 def _proved(

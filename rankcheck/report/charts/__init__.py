@@ -10,6 +10,5 @@ from __future__ import annotations
 from rankcheck.report.charts.bounds import bounds
 from rankcheck.report.charts.margin import margin
 from rankcheck.report.charts.picture import Picture
-from rankcheck.report.charts.spread import has_spread, spread
 
-__all__ = ["Picture", "bounds", "has_spread", "margin", "spread"]
+__all__ = ["Picture", "bounds", "margin"]
