@@ -42,7 +42,8 @@ def network(width: int, depth: int) -> Network:
 
 
 def here(net: Network, X: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    found = see(net, X, [float(torch.linalg.matrix_norm(w, 2)) for w in net.weights])
+    norms = [float(torch.linalg.matrix_norm(w, 2)) for w in net.weights]
+    found = see(net, X, norms, (True,) * net.depth)
     return found.singular_values.numpy(), found.traces[:SAMPLE].numpy()
 
 

@@ -72,8 +72,8 @@ def see(
     net: Network,
     X: Tensor,
     norms: Sequence[float],
+    biases: tuple[bool, ...],
     *,
-    biases: tuple[bool, ...] = (),
     device: str = "cpu",
     progress: Callable[[int], object] = lambda done: None,
 ) -> Seen:
@@ -180,7 +180,7 @@ def measure_points(
     """
     net = model.net
     norms = [float(s[0]) for s in spectra]
-    seen = see(net, X, norms, biases=model.biases, device=device, progress=progress)
+    seen = see(net, X, norms, model.biases, device=device, progress=progress)
     _check_finite(seen)
     s = seen.singular_values
     shaped = s.new_empty(0, net.widths[-1], net.widths[0])  # as rank_threshold reads it
