@@ -7,7 +7,6 @@ What was read is compared with the reference evaluator of `onnx` at random point
 
 from __future__ import annotations
 
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.chain import (
-    LARGEST,
     Activation,
     Affine,
     Step,
@@ -78,6 +76,7 @@ class _Reader:
     Attributes:
         source: the input of the graph.
         constants: the stored tensor of each, its name, and whether it is transposed.
+        left: how many numbers may still be read.
         trained: the constants that are parameters of the steps.
         kept: the values on the way.
     """
@@ -97,6 +96,7 @@ class _Reader:
         require(counts == (1, 1), f"it has {counts[0]} inputs and {counts[1]} outputs, {NO_CHAIN}")
         self.source, self.end = inputs[0], graph.output[0].name
         self.made = {name: node for node in graph.node for name in node.output if name}
+        self.left = proto.ByteSize()
         self.trained: dict[str, Tensor] = {}
         self.kept: set[str] = set()
         for node in graph.node:
@@ -135,15 +135,17 @@ class _Reader:
         """The numbers of a constant, and the name under which they are stored.
 
         Raises:
-            ModelError: they are in another file, too many, or no finite real numbers.
+            ModelError: they are in another file, or no finite real numbers; or steps that share
+                constants would hold more numbers than the file has bytes.
         """
         from onnx import TensorProto, numpy_helper
 
         value, origin, turned = self.constants[name]
         inside = value.data_location != TensorProto.EXTERNAL and not value.external_data
         require(inside, f"{label(name)} has its numbers in another file; save all in one")
-        require(prod(value.dims) <= LARGEST, f"{label(name)} has above {LARGEST} numbers")
         array = numpy_helper.to_array(value)
+        self.left -= array.size
+        require(self.left >= 0, f"{label(origin)} is used too often for a file of this size")
         return numbers(label(origin), array.T if turned else array), origin
 
     def _row(self, name: str, trained: bool = True) -> Tensor:

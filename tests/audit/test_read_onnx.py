@@ -39,6 +39,7 @@ CONSTANTS = {
     "to_rows": np.array([0, -1]),
     "to_one": np.array([-1, 1]),
     "whole": np.ones((5, 3), dtype=np.int64),
+    "large": np.ones(3000),
     "nan": np.full((5, 3), np.nan),
 }
 
@@ -199,7 +200,7 @@ REFUSED = [
     ([FIRST, RELU, LAST], {"opset": 6}, None, "opset 6; 7 is the oldest"),
     ([FIRST, RELU, LAST], {}, external, "'[VWbc]' has its numbers in another file"),
     ([FIRST, RELU, LAST], {}, shorter, "cannot be read as an ONNX model"),
-    ([FIRST, RELU, LAST], {}, announcing, "'V' has above"),
+    ([FIRST, RELU, LAST], {}, announcing, "cannot be read as an ONNX model"),
     ([FIRST, RELU, LAST], {}, twice, "two constants"),
     ([FIRST, RELU, LAST], {}, with_function, "defines functions of its own"),
     ([node(G, "x whole", "y", transB=1)], {}, None, "'whole' has the type torch.int64"),
@@ -220,6 +221,8 @@ REFUSED = [
     ([node("Transpose", "x", "f"), node("MatMul", "f Wt", "y")], {}, None, "is not read"),
     ([node("Relu", "h", "h")], {"output": "h"}, None, "nothing computes 'h'"),
     ([], {}, None, "has 0 nodes"),
+    ([node("Sub", f"x{i or ''} large", f"x{i + 1}") for i in range(200)], {"output": "x200"}, None,
+     "'large' is used too often for a file of this size"),
 ]  # fmt: skip
 
 
