@@ -173,8 +173,8 @@ def test_names_that_speak_of_branches_are_said_first_and_by_the_exit_code(traine
     torch.save(state, "trained.pt")
     assert main(["audit", "trained.pt", "--slope", "0", "--json", "a.json"]) == 3
     out = " ".join(capsys.readouterr().out.split())
-    assert out.startswith("A chain was assumed, and the names speak of skip connections, which wou")
-    assert "'block.0' to 'block.2'" in json.loads(Path("a.json").read_text())["headline"]
+    assert out.startswith("A chain was assumed, and the names speak of layers beside othe")
+    assert "'block.0', 'block.2'" in json.loads(Path("a.json").read_text())["headline"]
 
 
 def test_outputs_say_that_the_network_is_the_one(trained, capsys):
