@@ -98,29 +98,21 @@ class Methods:
 
     def sharpen(
         self,
-        relation: str | Sequence[str] | None = None,
         *,
         dial: str | None = None,
-        by: str | Sequence[str] | None = None,
         budget: float | None = 10.0,
         seed: int = 0,
         shrink: float = 2.0,
-        fresh: bool = False,
         record: bool = False,
         workers: int = 1,
-        executor: Any = None,
-        device: str = "cpu",
         tasks: int | None = None,
         folder: Path | str = FOLDER,
     ) -> Any:
         """How sharp a bound is, and what attains it: `rankcheck sharpen`.
 
         Args:
-            relation: the name of a relation, or several; None for all of them.
             dial: a parameter of the body and an interval, `exponent=-2..0`: where is it false?
-            by: the sizes by which ratios are grouped, `depth,width`.
             budget: seconds; None for no limit, with `tasks`.
-            fresh: do not begin with what earlier runs have left.
             record: keep better instances beside the claim.
             tasks: the largest number of batches.
 
@@ -132,18 +124,14 @@ class Methods:
         """
         options = {
             "dial": dial,
-            "by": by,
             "budget": budget,
             "seed": seed,
             "shrink": shrink,
-            "resume": not fresh,
             "workers": workers,
-            "executor": executor,
-            "device": device,
             "tasks": tasks,
             "folder": folder,
         }
-        return front("asked")(self, "sharpen", relation=relation, record=record, **options)
+        return front("asked")(self, "sharpen", record=record, **options)
 
     def prove(
         self,

@@ -49,8 +49,6 @@ SHARE = 0.35
 #: After so many deep searches there is a survey of new shapes, and the best instances are fitted to
 #: neighbours of their shapes and to groups that have fallen behind.
 AGAIN = 6
-#: Tasks that an executor is handed at once, of which nobody knows how many workers it has.
-CLUSTER = 32
 #: How many good instances are fitted to another shape: in a deep search, and without one.
 FITTED, SPREAD = 8, 3
 
@@ -125,9 +123,9 @@ class Search:
         until = math.inf if budget is None else time.monotonic() + budget
         left = math.inf if tasks is None else self._tasks + tasks
         settings = self.settings
-        alone = settings.workers == 1 and settings.executor is None
+        alone = settings.workers == 1
         # Tasks of this process come one by one, so that each begins with what is known by then.
-        wide = 1 if alone else CLUSTER if settings.workers == 1 else 2 * settings.workers
+        wide = 1 if alone else 2 * settings.workers
         limits = Limits() if alone else Limits(until=until, grace=settings.grace)
         tasks_left = self._plan(until)
         with single_thread():
@@ -157,7 +155,6 @@ class Search:
             by=self.by,
             chosen=(finding.name,),
             dial=self.dial,
-            device=self.settings.device,
         )
         outcome = run_task(self.claim, task)
         for better in outcome.findings:
@@ -244,9 +241,8 @@ class Search:
             refit,
             known,
             self.by,
-            self.settings.relations,
+            None,
             self.dial,
-            self.settings.device,
             None if until == math.inf else Deadline(until),
         )
 

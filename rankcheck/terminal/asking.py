@@ -85,16 +85,12 @@ def _hunt(claim: Claim, *, control: str | None, **options: Any) -> Hunt:
         return controls.hunt_variant(claim, control, **options)
 
 
-def _sharpen(
-    claim: Claim, *, record: bool, by: Any, folder: Path | str, **options: Any
-) -> Sharpened:
-    if isinstance(by, str):
-        by = [name.strip() for name in by.split(",")]
+def _sharpen(claim: Claim, *, record: bool, folder: Path | str, **options: Any) -> Sharpened:
     with _watched(SharpenDisplay) as shown:
         if shown is not None:
             shown.doing = "the first batch"
             options["progress"] = shown.progress
-        result = sharpening_runs.sharpen(claim, by=by, folder=Path(folder), **options)
+        result = sharpening_runs.sharpen(claim, folder=Path(folder), **options)
     for line in keeping.record(result) if record else ():
         say(line)
     return result

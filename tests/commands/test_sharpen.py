@@ -24,7 +24,7 @@ def test_dialled(x, *, most=9):
 def sharpen(mine, command):
     """`sharpen("loose", …)`: in this process, with a budget of half a second."""
     mine(head=CLAIMS)
-    fast = ("--budget", "0.5", "--shrink", "0.1", "--limit", "0")
+    fast = ("--budget", "0.5", "--limit", "0")
     return lambda name, *arguments: command("sharpen", f"mine.py::test_{name}", *fast, *arguments)
 
 
@@ -57,7 +57,6 @@ def test_the_page_of_a_dial(sharpen):
         (["--html", "mine.html"], "it exists and is not a page of rankcheck"),
         (["--json", "a.html", "--html", "a.html"], "a.html is named twice"),
         (["--html", "mine.py"], "a page of rankcheck is HTML, and this is a Python file"),
-        (["--by", "depth"], "an instance has no size of that name"),
     ],
 )
 def test_wrong_input_is_one_line_and_loses_nothing(sharpen, arguments, said):

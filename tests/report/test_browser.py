@@ -185,7 +185,7 @@ def test_the_page_of_an_audit_fits_and_asks_for_nothing(visit, make, width):
 @pytest.mark.parametrize(
     "make",
     [
-        *(STATES[name] for name in ("loose", "refuted", "shapes", "frontier")),
+        *(STATES[name] for name in ("loose", "refuted", "frontier")),
         lambda: odd_sharpening(MARKUP),
         lambda: odd_sharpening("a" * 300),
     ],

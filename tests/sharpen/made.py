@@ -185,17 +185,6 @@ def identity() -> dict:
     return sharpened(relation("0", "0", kind="eq", name="sum", label="sum"), deviates)
 
 
-def shapes() -> dict:
-    """Shapes by two sizes, over many decades."""
-    ratios = {
-        (depth, width): 10.0 ** (-2 * depth) * width for depth in (1, 2, 3) for width in (1, 2)
-    }
-    groups = [{"key": list(at), "best": instance(f"{r:.12g}", at)} for at, r in ratios.items()]
-    best = groups[1]["best"]
-    found = relation(best=best, small=best, by=groups)
-    return sharpened(found, by=["depth of net", "width of net"])
-
-
 def interrupted() -> dict:
     """A run that was stopped, with troubles."""
     troubles = {"polish: a gradient raised RuntimeError": 3}
@@ -245,7 +234,7 @@ STATES: Mapping[str, Callable[[], dict]] = {
     made.__name__: made
     for made in (
         loose, sharp, nearly, refuted, unbounded, growth, negative, nothing, vanishing,
-        identity, shapes, interrupted, frontier, all_false, all_survived, jagged,
+        identity, interrupted, frontier, all_false, all_survived, jagged,
         neighbours,
     )
 }  # fmt: skip

@@ -95,7 +95,6 @@ def test_prove(declare, scalars, tmp_path, monkeypatch, capsys):
             {"budget": 1, "workers": 2},
             "which is not a file; workers import the file of a claim",
         ),
-        ("sharpen", {"relation": "no"}, "has no relation 'no'"),
         ("sharpen", {"dial": "p=1..2"}, "has no dial 'p'"),
         ("prove", {"shape": "depth=1"}, "shape is 'depth=1'; it has whole numbers"),
         ("prove", {"shape": {"depth": "1"}}, "shape has 'depth': '1'; it has whole numbers"),

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from rankcheck.report.charts.sharpening import frontier, history, ratios
-from tests.sharpen.made import STATES, dial, probe, relation, shapes
+from tests.sharpen.made import STATES, dial, probe, relation
 
 #: What rounding a place to a tenth of a unit may change, as a share of an axis.
 SHARE = 0.002
@@ -64,30 +64,6 @@ def test_growth_has_an_open_dot_and_no_limit(read):
     assert len(places(drawing, "ring", 3)) == 1
     assert not drawing.all("path", "band")
     assert "limit" not in picture.caption
-
-
-def test_two_sizes_have_a_line_each_on_a_logarithmic_axis(read):
-    data = shapes()
-    drawing = read(ratios(data["by"], data["relations"][0]).svg)
-    height = drawing.scale("y", (1e-6, "10⁻⁶"), (1, "1"), log=True)
-    for width in (1, 2):
-        heights = [height(y) for _, y in places(drawing, "dots", width)]
-        assert heights == pytest.approx([1e-2 * width, 1e-4 * width, 1e-6 * width], rel=0.02)
-    assert {"width 1", "width 2"} <= {text for text, _, _ in drawing.texts()}
-
-
-def test_many_lines_and_sizes(read):
-    """Twelve widths: five colours, the others faint, and every name inside of the picture."""
-    groups = [
-        {"key": [depth, width, 7], "best": relation(str(depth / width))["best"]}
-        for depth in (1, 2)
-        for width in range(1, 13)
-    ]
-    one = relation(best=groups[12]["best"], by=groups)
-    one["best"] = groups[12]["best"] | {"key": [2, 1, 7]}
-    drawing = read(ratios(["depth", "width", "points of x"], one).svg)
-    assert len(drawing.all("path", "line")) == 13  # and the rule
-    assert len(places(drawing, "dots", 0)) == 2 * 7
 
 
 @pytest.mark.parametrize("values", [("1e-320", "1e400"), ("0", "0.5"), ("-3", "2"), ("1", "2")])
