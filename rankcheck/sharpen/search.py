@@ -49,6 +49,8 @@ SHARE = 0.35
 #: After so many deep searches there is a survey of new shapes, and the best instances are fitted to
 #: neighbours of their shapes and to groups that have fallen behind.
 AGAIN = 6
+#: Seconds in which tasks on workers have to end after the budget.
+GRACE = 10.0
 #: How many good instances are fitted to another shape: in a deep search, and without one.
 FITTED, SPREAD = 8, 3
 
@@ -126,7 +128,7 @@ class Search:
         alone = settings.workers == 1
         # Tasks of this process come one by one, so that each begins with what is known by then.
         wide = 1 if alone else 2 * settings.workers
-        limits = Limits() if alone else Limits(until=until, grace=settings.grace)
+        limits = Limits() if alone else Limits(until=until, grace=GRACE)
         tasks_left = self._plan(until)
         with single_thread():
             while time.monotonic() < until and self._tasks < left and not enough():

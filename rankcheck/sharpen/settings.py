@@ -25,7 +25,6 @@ class Settings:
             tasks in one process depends on the claim and the seed alone.
         shrink: seconds for making an extremal instance small, for each relation.
         folder: where the certificate and the records of a run are left.
-        grace: seconds in which tasks on workers have to end after the budget.
 
     Raises:
         InputError: if one of them is out of range.
@@ -37,7 +36,6 @@ class Settings:
     tasks: int | None = None
     shrink: float = 2.0
     folder: Path = LEFT
-    grace: float = 10.0
 
     def __post_init__(self) -> None:
         check_ends("a search", self.budget, "tasks", self.tasks, self.workers)
