@@ -17,6 +17,7 @@ GONE = {
     "certify --folder": "a certificate is stored beside its claim, or left in .rankcheck",
     "certify --shrink": "give the instance that you want with --instance",
     "certify --tight": "give a certificate with --instance; it names the generator",
+    "export --claims": "put the certificate beside the file of its claim, or in a folder below it",
     "hunt --journal": "a certificate is written as soon as a counterexample is proved",
     "hunt --resume": "hunt again with another --seed; what was proved has its certificate",
     "new --file": "move the file that rankcheck new has written",
