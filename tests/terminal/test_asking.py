@@ -46,10 +46,10 @@ def test_verify(claim):
 
 
 def test_hunt(claim):
-    found = claim.hunt(None, rounds=1, folder="elsewhere")
+    found = claim.hunt(None, rounds=1)
     assert found.verdict == "refuted"
     assert claim(found.counterexample.x).violated()
-    assert found.certificate == "elsewhere/t.made-up.json"
+    assert found.certificate == ".rankcheck/t.made-up.json"
 
 
 def test_the_hunt_of_a_control(declare, scalars, tmp_path, monkeypatch):
