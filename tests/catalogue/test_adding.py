@@ -76,10 +76,3 @@ def test_nothing_is_written_if_it_does_not_fit(root, document, why):
         adding.add_document(document)
     assert (root / REFERENCES).read_text(encoding="utf-8") == LISTED
     assert [path.name for path in root.iterdir()] == [REFERENCES]
-
-
-def test_an_installed_package_gets_no_documents(root):
-    (root.parent / "pyproject.toml").unlink()
-    with pytest.raises(InputError, match="documents are added in a checkout"):
-        adding.add_document(new())
-    assert [path.name for path in root.iterdir()] == [REFERENCES]

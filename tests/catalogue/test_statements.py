@@ -33,13 +33,6 @@ def index(tmp_path):
     return read
 
 
-def test_statements_are_read_in_their_order(index):
-    assert index(CLAIMED + DEFINED) == [
-        Statement("Thm 1", "1 Results", "A cost is not negative.", ("rank.padding",)),
-        Statement("Def. 1", "1 Results", "What a cost is.", none="definition"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -58,11 +51,6 @@ def test_statements_are_read_in_their_order(index):
 def test_what_is_no_index_is_an_error(index, text, why):
     with pytest.raises(CatalogueError, match=why):
         index(text)
-
-
-def test_an_index_that_is_missing_is_an_error(tmp_path):
-    with pytest.raises(CatalogueError, match="cannot be read"):
-        statements(tmp_path)
 
 
 def test_claims_that_no_statement_names_are_found():

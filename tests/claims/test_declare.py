@@ -24,7 +24,6 @@ from rankcheck import (
     step,
 )
 from rankcheck.claims import registry
-from rankcheck.claims.claim import _code, qualified_name
 from rankcheck.instances.source import instances
 
 PLACE = paper("rank", "p. 1")
@@ -51,14 +50,6 @@ def body(x, *, by=1):
     return leq(x, by * x)
 
 
-def many(x, *rest):
-    """The title.
-
-    The statement, $x$.
-    """
-    return leq(x, sum(rest, x))
-
-
 @pytest.mark.parametrize("decorator", [identity, bound, limit, statistical, conjecture])
 def test_the_decorated_name_is_the_claim(decorator):
     made = decorator("t.made", PLACE, instances=numbers())(body)
@@ -69,13 +60,6 @@ def test_the_decorated_name_is_the_claim(decorator):
     assert made.arguments == ("x",)
     assert made.parameters == {"by": 1}
     assert registry.declared()["t.made"] is made
-
-
-def test_parts_of_any_number_are_numbered():
-    claim = bound("t.many", PLACE, instances=numbers())(many)
-    assert claim.arguments == ("x", "*rest")
-    assert claim.names(4) == ("x", "rest_1", "rest_2", "rest_3")
-    assert claim.names(1) == ("x",)
 
 
 @pytest.mark.parametrize(
@@ -114,44 +98,6 @@ def test_another_number_of_arguments_is_said_with_the_place_of_the_claim(parts):
     assert claim.relations((torch.tensor(1.0),) * 2)
 
 
-def test_a_type_error_of_the_body_is_its_own():
-    def wrong(x):
-        """The title."""
-        return leq(x + "a", x)
-
-    claim = bound("t.made", PLACE, instances=numbers())(wrong)
-    with pytest.raises(TypeError, match="str"):
-        claim.relations((torch.tensor(1.0),))
-
-
-@pytest.mark.parametrize(
-    ("doc", "claimed"),
-    [
-        ("Ranks are small.\n\n$r \\le 3$.", "Ranks are small. $r \\le 3$."),
-        ("For all $x$:\n\n$x \\le 3$.", "For all $x$: $x \\le 3$."),
-        ("$x\n\\le 3$.", "$x\n\\le 3$."),
-    ],
-)
-def test_what_is_claimed_is_the_whole_docstring(doc, claimed):
-    def body(x):
-        return leq(x, 3)
-
-    body.__doc__ = doc
-    assert bound("t.made", PLACE, instances=numbers())(body).claimed == claimed
-
-
-def test_the_name_of_a_witness():
-    assert qualified_name(registry) == "rankcheck.claims.registry"
-    assert qualified_name(Claim.names) == "rankcheck.claims.claim.Claim.names"
-    assert qualified_name(numbers()) == "rankcheck.instances.source.Instances"
-
-
-def test_the_code_of_a_body_has_no_layout():
-    plus = lambda x: x   + 1  # noqa: E731  # fmt: skip
-    assert _code(plus) == "plus = lambda x: x + 1"
-    assert _code(many) == "def many(x, *rest):\n    return leq(x, sum(rest, x))"
-
-
 def test_malformed_claims_are_recorded_where_it_is_asked_for():
     def malformed(x):
         return leq(x, x)
@@ -177,18 +123,6 @@ def test_calling_a_claim_evaluates_its_body():
     x = torch.tensor(2.0, dtype=torch.float64)
     assert not made(x).violated()
     assert made(x, by=0.5).violated()
-
-
-def test_a_docstring_of_one_paragraph_is_title_and_statement():
-    def short(x):
-        """x is at most x,
-        and so on."""
-        return leq(x, x)
-
-    made = conjecture("t.made", instances=numbers())(short)
-    assert made.title == "x is at most x, and so on"
-    assert made.statement == "x is at most x,\nand so on."
-    assert made.reference is None
 
 
 def erratum(weight):
@@ -300,15 +234,6 @@ def test_what_is_decorated_is_a_function_with_a_docstring():
     Suite.method.__qualname__ = "Suite.method"
     with pytest.raises(ClaimError, match="this is a method of Suite"):
         declare(Suite.method)
-
-
-def test_a_claim_does_not_change():
-    made = bound("t.made", PLACE, instances=numbers())(body)
-    with pytest.raises(AttributeError, match="title"):
-        made.title = "Another"
-    marked = pytest.mark.skipif(False, reason="for the test")(made)
-    assert marked is made
-    assert [mark.name for mark in made.pytestmark] == ["skipif"]
 
 
 TWICE = """

@@ -1,19 +1,15 @@
 """What the two sides of a relation are called: the text of the arguments, and nothing else."""
 
-from pathlib import Path
-
 import pytest
 
 import rankcheck as rc
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.reading import read_file
-from rankcheck.claims.claim import ClaimError
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.sides import sides_of
 from rankcheck.counterexamples.certificate import FORM, read
 from rankcheck.counterexamples.names import assigned
 from rankcheck.instances.matrices import matrices
-from rankcheck.report.tex import paragraph
 
 FILE = r'''
 from rankcheck import conjecture, eq, leq
@@ -96,23 +92,14 @@ def written(folder, body):
 #: Bodies that return `leq(y, 1)`, where y is more than what one statement says of it.
 CHANGED = [
     "*rest, y = x, x + 1, x + 2",
-    "*_, y = x, (x, x)",
     "y = x.sum()\n    match x.ndim:\n        case y:\n            pass",
-    "y = x.sum()\n    match [x]:\n        case [*y]:\n            pass",
-    "y = x.sum()\n    match {}:\n        case {**y}:\n            pass",
     "y = x.sum()\n    try:\n        x.none()\n    except ValueError as y:\n        pass",
     "y = x.sum()\n    def y():\n        pass",
-    "y = x.sum()\n    import torch as y",
-    "y = x.sum()\n    import y.z",
     "y = x.sum()\n    (y := 2)",
     "y = x.sum()\n    torch.add(x, 9, out=y)",
     "y = x.clone()\n    y[..., 0] = 9",
-    "y = x.clone()\n    y[0][1] = 9",
-    "y = x.clone()\n    y.data[0] = 9",
     "y = x.clone()\n    y += 1",
     "y = x.clone()\n    y.mul_(2)",
-    "y = x.clone()\n    y[0].mul_(2)",
-    "y = x.clone()\n    torch.relu_(y)",
     "y = []\n    y.append(x)",
 ]
 
@@ -150,32 +137,6 @@ def test_a_claim_inside_a_function_has_its_text():
     exec(body, names)
     typed = rc.conjecture("mine.typed", instances=matrices())(names["claim"])
     assert sides_of(typed) == ("", "")
-
-
-def test_no_formula_of_a_docstring_names_a_side(tmp_path, monkeypatch):
-    """Whatever the docstring writes, and in whatever order: it is quoted whole."""
-
-    @rc.conjecture("mine.quoted", instances=matrices(rows=(1, 1), columns=(1, 1)))
-    def claim(A):
-        r"""With $\|A\|_F^2 = s$ one has $\operatorname{tr} A^2 \ge 1/4$ and $64 \le s$."""
-        return rc.leq(A.square().sum((-2, -1)) + 2, 1 + 0 * A[..., 0, 0])
-
-    monkeypatch.chdir(tmp_path)
-    row = claim.verify()
-    assert row.verdict == "refuted"
-    [message] = row.messages
-    assert "lhs is A.square().sum((-2, -1)) + 2\n  rhs is 1 + 0 * A[..., 0, 0]\n" in message
-    assert message.count("1/4") == message.count("64") == 1  # in the statement
-    assert "formula" not in row.to_json()
-    data = read(Path(row.certificate))
-    latex = paragraph(data, claim)
-    assert r"\mathrm{lhs}" in latex
-    assert latex.count("1/4") == 1
-
-
-def test_formula_is_an_option_no_more():
-    with pytest.raises(ClaimError, match=r"@conjecture was given formula=; @conjecture takes"):
-        rc.conjecture("mine.old", instances=matrices(), formula=r"a \le b")
 
 
 REFUTED = {entry.id: entry for entry in project() if entry.kind in FALSE}

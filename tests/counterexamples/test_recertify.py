@@ -105,5 +105,5 @@ def test_an_instance_as_text(refuted, tmp_path):
         assert read_instance(text).choices == [2, [1.5, "7/2"]]
         assert read_instance(text).family is None
     for text in ("[1, [1]", "nothing.json", "[" * 100_000, "x" * 5000, "\0", "."):
-        with pytest.raises(InputError, match="an instance is a JSON list, a file with one, or a"):
+        with pytest.raises(InputError):
             read_instance(text)

@@ -1,23 +1,21 @@
-"""Making instances small; and a canary for each thing that Hypothesis does not promise."""
+"""Making instances small."""
 
 import itertools
 import random
 import time
-import unittest
 from fractions import Fraction
 
 import pytest
 import torch
-from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
+from hypothesis.database import choices_to_bytes
 from hypothesis.internal.conjecture.engine import BUFFER_SIZE
 
 from rankcheck.counterexamples.shrinking import cropping, entries, handover, shrink_record
 from rankcheck.counterexamples.shrinking.handover import (
     LARGEST,
     HandoverError,
-    choices,
     complexity,
     shrink_with_hypothesis,
 )
@@ -32,7 +30,7 @@ from rankcheck.instances.networks import (
     networks_at_points,
     networks_with_inputs,
 )
-from rankcheck.instances.record import Entries, Record
+from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected, instances
 
 pytestmark = pytest.mark.slow  # counterexamples of many sizes are shrunk
@@ -107,68 +105,14 @@ def test_hypothesis_sees_exactly_the_instance_first(family):
         assert found.left_out is None
 
 
-def run_find(database, key, predicate, strategy, **options):
-    """Hypothesis as `shrink_with_hypothesis` uses it, on plain choices."""
-    quietly = settings(
-        settings(derandomize=True),
-        max_examples=2,
-        database=database,
-        deadline=None,
-        phases=(Phase.reuse, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    return find(strategy, predicate, settings=quietly, database_key=key, **options)
-
-
-PAIR = st.tuples(st.integers(0, 10**6), st.floats(-8, 8))
-START = (987654, 3.1875)
-
-
-def saved_under(key):
-    database = InMemoryExampleDatabase()
-    database.save(key, choices_to_bytes(START))
-    return database
-
-
-def test_canary_the_secondary_key_is_replayed_and_shrunk_and_the_primary_key_not_shrunk():
-    seen: list[object] = []
-    large = noting(seen, lambda v: v[0] >= 1000)
-    assert run_find(saved_under(b"k.secondary"), b"k", large, PAIR) == (1000, 0.0)
-    assert seen[0] == START
-    assert run_find(saved_under(b"k"), b"k", large, PAIR) == START
-
-
-def test_canary_a_seed_leaves_the_database_aside():
-    with pytest.raises(unittest.SkipTest):
-        run_find(saved_under(b"k.secondary"), b"k", always, PAIR, random=random.Random(0))
-
-
-def test_canary_choices_that_do_not_fit_are_dropped_without_a_word():
-    database = InMemoryExampleDatabase()
-    database.save(b"k.secondary", choices_to_bytes((10**7, 3.0)))
-    seen: list[object] = []
-    run_find(database, b"k", noting(seen, always), PAIR)
-    assert seen[0] != (10**7, 3.0)
-
-
-def test_canary_one_choice_for_a_fixed_integer():
-    family = arrays(size=(2, 2))
-    record = read_choices(family, [2, 2, [[1, 2], [3, 4]]])
-    assert choices(record) == [2, 2, 1.0, 2.0, 3.0, 4.0]
-    assert shrink_with_hypothesis(family, record, always, FOREVER).left_out is None
-
-
-def test_canary_the_buffer_holds_the_largest():
+def test_the_buffer_holds_the_largest():
     assert LARGEST * len(choices_to_bytes([1.5])) < BUFFER_SIZE
-    for size, left_out in (
-        (LARGEST, None),
-        (LARGEST + 1, "Hypothesis is handed at most 256 numbers; this instance has 257"),
-    ):
+    for size in (LARGEST, LARGEST + 1):
         family = vectors(size=size)
         record = read_choices(family, [[1.5] * size])
         until = time.monotonic() + 0.1
         shrunk = shrink_with_hypothesis(family, record, lambda r: False, until)
-        assert shrunk.left_out == left_out
+        assert bool(shrunk.left_out) == (size > LARGEST)
 
 
 @pytest.mark.parametrize("moody", [True, False])
@@ -183,8 +127,7 @@ def test_a_generator_that_does_not_repeat_itself_is_found_out(moody):
         return drawn
 
     record = read_choices(vectors(size=2), [[1, 2]])
-    first = r"the choices \[1\.0\]" if moody else "nothing"
-    with pytest.raises(HandoverError, match=f"saw {first} first"):
+    with pytest.raises(HandoverError):
         shrink_with_hypothesis(other(), record, always, FOREVER)
 
 
@@ -202,16 +145,6 @@ def test_time_ends_the_search_and_keeps_what_it_has(monkeypatch):
     assert len(calls) == 10
     assert complexity(found.record) < complexity(record)
     assert found.record.tensors[0].sum() >= 3
-    # Hypothesis is none the worse for it.
-    assert run_find(saved_under(b"k.secondary"), b"k", lambda v: v[0] >= 5, PAIR) == (5, 0.0)
-
-
-def test_zeros_of_negative_sign_and_dust():
-    family = vectors(size=2, low=0.0, high=1.0)
-    for first, dusty in ((-0.0, False), (2.0**-30, True)):
-        record = Record((Entries(torch.tensor([first, 0.5]).double(), (2,), 0.0, 1.0),))
-        left_out = shrink_with_hypothesis(family, record, always, FOREVER).left_out
-        assert ("no entries below" in (left_out or "")) == dusty
 
 
 # In the domain.
@@ -222,18 +155,6 @@ def test_fractional_bits(numbers):
     values = torch.tensor(numbers, dtype=torch.float64)
     denominators = [Fraction(x).denominator for x in numbers]
     assert entries.fractional_bits(values).tolist() == [d.bit_length() - 1 for d in denominators]
-
-
-def test_tensors_are_cropped_and_padded():
-    A = torch.arange(6.0).reshape(2, 3)
-    assert cropping.fitted(A, (2, 2)).tolist() == [[0, 1], [3, 4]]
-    assert cropping.fitted(A, (3, 1)).tolist() == [[0], [3], [0]]
-    keep = ((3, 2), torch.tensor([0, 2]))
-    assert cropping.fitted(A, (2, 2), keep).tolist() == [[0, 2], [3, 5]]
-    assert cropping.fitted(A, (4,)).tolist() == [0, 1, 2, 3]
-    assert cropping.fitted(A, (2, 2, 2)).tolist() == [[[0, 1], [2, 3]], [[4, 5], [0, 0]]]
-    assert cropping.fitted(torch.tensor(2.0), (2,)).tolist() == [2, 0]
-    assert float(cropping.fitted(A, ())) == 0
 
 
 def test_cropped_records_fit_their_generator():
@@ -326,14 +247,6 @@ def test_each_entry_is_rounded_as_far_as_it_may_be():
 # Together.
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_networks_end_at_one_neuron(seed):
-    family = networks_at_points(depth=(1, 8), width=(1, 12))
-    net, x = build(family, shrink_record(family, single(family, seed), always).record)
-    assert str(net) == "depth 1, slope 0, W_1 = [[0]], b_1 = [0]"
-    assert x.tolist() == [0.0]
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_the_result_is_interesting_and_no_larger(seed):
     family = networks_at_points(width=(2, 5))
@@ -410,17 +323,3 @@ def test_the_first_descent_uses_the_screen_alone():
     found = shrink_record(vectors(size=6), record, slow, screen=first_is_large)
     assert found.record.tensors[0].tolist() == [4.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     assert max(seen) == 1
-
-
-def test_the_budget_is_kept():
-    calls = []
-
-    def slow(candidate):
-        calls.append(candidate)
-        time.sleep(0.02)
-        return True
-
-    record = single(stacks(depth=(6, 6), width=(6, 6)), 3)
-    found = shrink_record(stacks(depth=(6, 6), width=(6, 6)), record, slow, budget=0.3)
-    assert len(calls) <= 0.3 / 0.02 + 2  # those that fit, and what was under way at the end
-    assert complexity(found.record) < complexity(record)

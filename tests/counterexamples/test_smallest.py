@@ -2,31 +2,25 @@
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 import torch
 
-from rankcheck import eq, leq
+from rankcheck import leq
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import ClaimError
-from rankcheck.claims.counterexample import rounded
 from rankcheck.claims.labels import READABLE
 from rankcheck.counterexamples import (
     Instance,
     NotRefutedError,
-    describe_instance,
     exact_instance,
     from_choices,
     replay,
     report_violation,
-    reporting,
     shrink_violation,
-    undecided_message,
 )
 from rankcheck.counterexamples.shrinking.violations import KEEP
 from rankcheck.errors import InputError
-from rankcheck.files import shown_path
 from rankcheck.instances.balanced import balanced_networks_at_points
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.drivers import ReplaySource
@@ -36,7 +30,6 @@ from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import operator_norm, schatten_power
 from rankcheck.networks.network import Network
-from rankcheck.verification.evaluation import Raised
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.stages import from_search
 
@@ -68,12 +61,10 @@ def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
     claim = declare(ten_percent_better, networks_at_points(), id=f"mine.ten-percent-{seed}")
     found = from_search(claim, Settings(SMALL, seed))
     report = report_violation(found, tmp_path)
-    first, *named, instance = report.message.splitlines()[:4]
-    assert first == f"{claim.id} is false: lhs 1 > rhs 0.9 by 0.1 (certified, 128-bit balls)"
-    assert [line.partition(" is ")[0] for line in named] == ["  lhs", "  rhs"]
-    assert instance == "  depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]"
     assert report.proved
-    assert f"certificate: {report.certificate}      rankcheck replay" in report.message
+    assert report.message.startswith(f"{claim.id} is false: ")
+    assert "depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]" in report.message
+    assert f"certificate: {report.certificate} " in report.message
 
 
 def grows_with_its_square(A, C):
@@ -181,113 +172,8 @@ def test_what_is_only_undecided_is_left_alone(declare):
 def test_a_large_instance_is_reported_as_such(declare, tmp_path):
     claim = declare(lambda A: leq(operator_norm(A), 3.0), square(size=(17, 17)))
     report = report_violation(large_matrix(claim, 17), tmp_path, budget=0.3)
-    assert "it may not be the smallest: Hypothesis is handed at most" in report.message
-    assert "typed: " not in report.message
     assert len(report.message) < 2 * READABLE
     assert replay(tmp_path / "t.made-up.json", claim=claim).refuted
-
-
-# What is said.
-
-
-def test_a_proved_violation_in_words(declare, tmp_path):
-    claim = declare(
-        lambda x, y: (leq(x, 3 * y.abs() + 5, label="first"), eq(y, y)), numbers(),
-        statement="$x \\le 3|y| + 5$",
-    )  # fmt: skip
-    report = report_violation(from_choices(claim, [7, 0.125]), tmp_path)
-    lines = report.message.splitlines()
-    assert lines[0].startswith("t.made-up is false: first: lhs ")
-    assert lines[0].endswith("(certified, 128-bit balls)")
-    sides = report.counterexample.lhs, report.counterexample.rhs
-    assert lines[2] == f"  exactly: lhs = {sides[0]}, rhs = {sides[1]}"
-    assert lines[3] == "  claimed: A statement of the tests. $x \\le 3|y| + 5$"
-    assert "  certificate: " in report.message
-
-
-def test_the_last_line_can_be_pasted(declare, tmp_path, monkeypatch):
-    """It is the command that certifies the smallest instance, if the claim is in a file."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my claims.py").touch()
-
-    def test_mine(x, y):
-        return leq(x, 1.0 + 0 * y)
-
-    def last_line(violation, **attributes):
-        claim = declare(test_mine, numbers(), **attributes)
-        return report_violation(violation(claim), tmp_path).message.splitlines()[-1]
-
-    def quarter(claim):
-        return from_choices(claim, [8, 0.25])
-
-    assert last_line(quarter) == "  typed: [2, 0]"
-    file = tmp_path / "my claims.py"
-    assert last_line(quarter, file=file) == (
-        "  typed: rankcheck certify 'my claims.py::test_mine' --instance '[2, 0]'"
-    )
-    assert last_line(
-        lambda claim: from_choices(claim, [8, 0.25], family=claim.tight), file=file, tight=numbers()
-    ).endswith("::test_mine' --tight --instance '[2, 0]'")
-
-
-def test_an_undecided_violation_in_words(declare):
-    claim = declare(
-        lambda x, y: (leq(x, x), leq(x, y / 3, where=x > 0, label="the bound")),
-        numbers(),
-        no_ball="a table of values",
-    )
-    record = read_choices(numbers(), [2, 1])
-    message = undecided_message(Instance(claim, numbers(), record))
-    assert message.splitlines() == [
-        "t.made-up is undecided: the bound: lhs 2 > rhs 0.33333333333333331 by 1.66667 in "
-        "floats (tolerance 2.27e-13)",
-        "  not certified: no ball form: a table of values",
-        "  x = 2, y = 1",
-        "  claimed: A statement of the tests. $x$",
-        "  typed: [2, 1]",
-    ]
-
-
-@instances
-def grams(source):
-    B = source.tensor(2, 2)
-    return B.mT @ B
-
-
-def test_what_is_drawn_can_be_typed(declare, tmp_path):
-    claim = declare(lambda G: leq(G.sum((-2, -1)), 1.0), grams())
-    start = from_choices(claim, [[[1, 0.5], [0, 1]]])
-    lines = report_violation(start, tmp_path, budget=0).message.splitlines()
-    assert lines[1] == "  G = [[1, 1/2], [1/2, 5/4]]"
-    assert lines[-1] == '  typed: [[[1, "1/2"], [0, 1]]]'
-    unproved = declare(lambda G: leq(G.sum((-2, -1)), 1.0), grams(), no_ball="so")
-    message = undecided_message(Instance(unproved, grams(), start.record))
-    assert '  typed: [[[1, "1/2"], [0, 1]]]' in message
-
-
-def test_the_sides_are_shown_with_digits_that_differ(declare, tmp_path):
-    claim = declare(lambda x, y: leq(x, y), numbers())
-    near = from_choices(claim, [1 + 2.0**-23, 1])
-    first = report_violation(near, tmp_path, budget=0).message.splitlines()[0]
-    assert first.startswith("t.made-up is false: lhs 1.0000001 > rhs 1 by 1.19209e-7 (")
-    assert rounded("20", "20") == ("20", "20")
-    assert rounded(f"1.{'0' * 299}1", "1") == (f"1.{'0' * 299}1", "1")
-
-
-def test_the_worst_is_shown_if_it_is_clearly_worse(declare, tmp_path, monkeypatch):
-    claim = declare(lambda x, y: leq(x, y), numbers())
-
-    def message(smallest, worst):
-        small = from_choices(claim, smallest)
-        monkeypatch.setattr(reporting, "shrink_violation", lambda *_: (small, None))
-        (tmp_path / "t.made-up.json").unlink(missing_ok=True)
-        text = report_violation(from_choices(claim, worst), tmp_path).message
-        [worst] = [json.loads((tmp_path / "t.made-up.json").read_text())["worst"]]
-        assert ("at worst" in text) == (worst is not None)
-        return text
-
-    assert "at worst: lhs 3 > rhs 1 by 2 (in the certificate as well)" in message([2, 1], [3, 1])
-    assert "at worst" not in message([2, 1], [2.0078125, 1])
 
 
 def test_a_smaller_certificate_is_kept(declare, tmp_path):
@@ -301,16 +187,15 @@ def test_a_smaller_certificate_is_kept(declare, tmp_path):
         return json.loads((tmp_path / "t.made-up.json").read_text())["smallest"]["instance"]
 
     small, large = [1, [[4.5]]], [2, [[4, 0], [0, 4]]]
-    assert "not replaced" not in report(claim, large).message
-    assert "not replaced" not in report(claim, small).message
+    report(claim, large)
+    report(claim, small)
     kept = report(claim, large)
     assert kept.certificate == str(tmp_path / "t.made-up.json")
-    assert "  not replaced: that certificate holds a smaller counterexample" in kept.message
     assert stored() == [1, [["9/2"]]]
-    assert "not replaced" not in report(claim, [1, [[4]]]).message  # as many numbers, shorter text
+    report(claim, [1, [[4]]])  # as many numbers, shorter text
     assert stored() == [1, [[4]]]
     other = declare(lambda A: leq(operator_norm(A), 2.0), family, statement="$y$")
-    assert "not replaced" not in report(other, large).message
+    report(other, large)
     assert stored() == large
     (tmp_path / "t.made-up.json").write_text("{}")
     report(claim, large)
@@ -328,49 +213,9 @@ def test_a_body_of_any_number_of_matrices(declare, tmp_path):
     claim = declare(product, lists(), mutants={"less": {"bound": 1.0}})
     assert claim.arguments == ("x", "*factors")
     report = report_violation(from_choices(claim, [3, [[1]], [[2]], [[-3]]]), tmp_path)
-    described = describe_instance(claim, from_choices(claim, [3, [[1]], [[2]], [[-3]]]).exact)
-    assert described == "x = [[1]], factors_1 = [[2]], factors_2 = [[-3]]"
     assert replay(report.certificate, claim=claim).refuted
     with pytest.raises(ClaimError, match=r"the body takes \*\*options; it takes the parts"):
         declare(lambda x, **options: leq(x, 1.0), numbers())
-
-
-def test_a_body_that_raises_in_words(declare):
-    def raises(G):
-        raise KeyError("lost")
-
-    claim = declare(raises, grams(), file=Path(__file__))
-    record = read_choices(grams(), [[[1, 0.5], [0, 1]]])
-    with pytest.raises(KeyError) as caught:
-        claim(grams()(ReplaySource(record)))
-    told = Raised(record, grams(), caught.value, "body").told(claim)
-    first, *rest = told.splitlines()
-    assert first.startswith(f"its body raised KeyError at {shown_path(Path(__file__))}:")
-    assert first.endswith(": 'lost'")
-    assert rest[:2] == ["  G = [[1, 0.5], [0.5, 1.25]]", '  drawn: grams(): [[[1, "1/2"], [0, 1]]]']
-    assert "source.require in the generator" in rest[2]
-
-
-def test_a_generator_that_raises_is_shown_by_its_numbers(declare, record):
-    @instances
-    def broken(source):
-        raise RuntimeError("no instance")
-
-    claim, error = declare(lambda x: leq(x, x), broken()), RuntimeError("no instance")
-    first, drawn, _ = Raised(record([2.0]), broken(), error, "generator").told(claim).splitlines()
-    assert first == "its generator raised RuntimeError: no instance"
-    assert drawn == "  drawn: broken(): [[2]]"
-
-
-def test_an_open_entry_is_shown_in_balls(declare, tmp_path):
-    """1/3 in a body stands for whatever rounds to it."""
-    claim = declare(lambda x, y: eq(3 * (x * (1 / 3)), x + 4e-16 * x), numbers())
-    record = read_choices(numbers(), [1, 1])
-    report = report_violation(Instance(claim, numbers(), record), tmp_path)
-    assert not report.proved
-    assert report.certificate is None
-    assert "not certified: the balls of its sides do not decide it at 2048 bits" in report.message
-    assert "in balls: lhs = 1 ± " in report.message
 
 
 def test_the_entry_that_fails_is_told(declare, tmp_path):
@@ -384,13 +229,7 @@ def test_the_entry_that_fails_is_told(declare, tmp_path):
     instance = Instance(claim, claim.instances, record)
     assert (instance.in_balls.entry, instance.in_balls.entries) == ((2, 1), 6)
     report = report_violation(instance, tmp_path)
-    assert "by 1 at entry (2, 1) of 6, counted from 0" in report.message
     assert (report.counterexample.entry, report.counterexample.entries) == ((2, 1), 6)
-    assert report.counterexample.sentence.endswith(" at entry (2, 1) of 6, counted from 0")
-    flat = declare(lambda A: leq(A[..., 1], A[..., 0] + 1e-300), claim.instances, no_ball="a test")
-    record = read_choices(flat.instances, [3, 2, 0, [[2, 2], [2, 3], [2, 2]]])
-    message = undecided_message(Instance(flat, flat.instances, record))
-    assert " at entry 1 of 3, counted from 0" in message.splitlines()[0]
 
 
 # From numbers given by hand.

@@ -2,21 +2,15 @@
 
 from fractions import Fraction
 
-import pytest
-import torch
-
 from rankcheck import leq
-from rankcheck.balls import BallArray
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.counterexamples import Instance
 from rankcheck.counterexamples.refutation import explained
 from rankcheck.counterexamples.replay import replay, stored_path
-from rankcheck.counterexamples.values import text
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
-from rankcheck.linalg import frobenius_squared, operator_norm
-from rankcheck.networks import Network
+from rankcheck.linalg import frobenius_squared
 
 
 @instances
@@ -108,39 +102,3 @@ def test_after_a_loop_names_have_their_last_value(declare):
     found = steps(of(declare, of_a_loop, [2, [[1, 0], [0, 2]]]))
     assert {step.name: step.value for step in found} == {"total": "3", "i": "1"}
     assert {step.code for step in found} == {""}  # each is assigned more than once, or by a loop
-
-
-def test_a_huge_instance_is_told_by_its_shape(declare):
-    """A matrix of 64² entries: no step is longer than a line."""
-    instance = of(declare, with_a_helper, [64, torch.eye(64).tolist()])
-    assert [step.value for step in steps(instance)] == ["0", "32", "64"]
-    assert text(BallArray.exact(torch.eye(64).double())) == "64 × 64 matrix"
-    assert text(BallArray.exact(torch.ones(3, 3, 3).double())) == "3 × 3 × 3 array"
-
-
-def test_without_the_text_of_a_body_names_have_values(declare):
-    """At a prompt the text is not known."""
-    names = {"leq": leq, "norm": operator_norm}
-    exec("def typed(A):\n    size = norm(A)\n    return leq(size + 1, size)", names)
-    instance = of(declare, names["typed"], [1, [[3]]])
-    assert [(step.name, step.code, step.value) for step in steps(instance)] == [("size", "", "3")]
-    assert explained(instance).lhs == "4"
-
-
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
-        (Fraction(2, 3), "2/3"),
-        (Fraction(10**9, 10**9 + 1), "≈ 1"),
-        (0.5, "1/2"),
-        (True, None),
-        ("name", None),
-        ([1] * 9, "9 of them, the first: 1"),
-        (Network.of([[[1]]]), "depth 1, slope 0, W_1 = [[1]], b_1 = [0]"),
-        (Network.of([torch.ones(3, 2, 1).double()]), "networks of depth 1, widths 1, 2"),
-        (torch.tensor(7), "7"),
-        (torch.tensor(0.5), None),
-    ],
-)
-def test_values(value, written):
-    assert text(value) == written

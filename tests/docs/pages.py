@@ -10,8 +10,6 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: Folders that a build of the documentation writes.
 GENERATED = ("_build", "api", "claims")
-#: The version of matplotlib that the figures are drawn with.
-PINNED = re.search(r"matplotlib==(.*)", (ROOT / "constraints.txt").read_text("utf-8"))[1]
 _FENCE = re.compile(r"^(`{3,})[ ]*(\S*)[^\n]*\n(.*?)^\1`*[ ]*$", re.DOTALL | re.MULTILINE)
 
 

@@ -59,6 +59,12 @@ def subparsers() -> dict[str, argparse.ArgumentParser]:
 
 
 PAGES = {shown(path): path.read_text("utf-8") for path in pages()}
+#: Of older versions the changelog says what was there; the latest names what is gone in its items.
+PAGES["CHANGELOG.md"] = "\n".join(
+    item
+    for item in PAGES["CHANGELOG.md"].split("\n## ")[1].split("\n- ")
+    if not item.startswith("**Gone**")
+)
 
 
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if in_blocks(text)])

@@ -6,7 +6,6 @@ import re
 import pytest
 
 from rankcheck.catalogue.collect import project
-from rankcheck.claims.kinds import FALSE
 
 from .pages import DOCS
 
@@ -30,37 +29,15 @@ def test_the_first_thing_is_wrong_at_a_glance():
     assert PAGE[first:].startswith("### `bottleneck`, Prop. 9/18\n")
     shown, folded, rest = item("`bottleneck`, Prop. 9/18").partition("<details>")
     assert folded
-    assert r"**Printed:** For any point $x$, we have $\|\partial^2_{xy}" in shown
-    assert r"**Right:** $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L \|Jf" in shown
     assert "](errata/bottleneck.ntk-derivative-as-printed.svg)" in shown
     assert "`2 * jacobian_power` = **2**<br>" in shown
     assert "`kernel_derivative` = **1**" in shown
-    assert "| `kernel_derivative = norms(net, x)[0]` | $1$ |" in rest
     assert "**Read as** for large $L$ only" in rest
-    assert "(accusations.md#object-to-a-reading)" in rest
-
-
-def test_everything_false_shows_its_sides_and_the_names_in_the_body():
-    false = [entry for entry in project() if entry.kind in FALSE]
-    assert PAGE.count('<div class="refuted">') == len(false)
-    assert PAGE.count("| in the body | value |") == len(false)
-    assert PAGE.count("| the left side, `") == PAGE.count("| the right side, `") == len(false)
-
-
-def test_misprints_are_folded():
-    misprints = PAGE.partition("\n## Misprints\n")[2]
-    assert "###" not in misprints
-    assert misprints.count("<details><summary>") == misprints.count("**Printed:**") > 50
 
 
 def test_every_picture_is_there_and_no_other():
     named = set(re.findall(r"\]\((errata/[^)]*\.svg)\)", PAGE))
     assert named == {f"errata/{file.name}" for file in (DOCS / "errata").iterdir()}
-
-
-def test_what_stands_in_a_cell_stays_in_it(refutations):
-    """A bar would end the cell."""
-    assert refutations._code("a | b") == "`a \\| b`"
 
 
 def test_a_certificate_that_refutes_nothing_is_not_shown(refutations, monkeypatch):

@@ -6,8 +6,6 @@ import pytest
 
 from rankcheck.claims import registry
 from rankcheck.commands.cli import main
-from rankcheck.prove.result import Outcome, Plan, Result
-from rankcheck.prove.target import Target
 
 from .pages import DOCS, blocks
 
@@ -37,21 +35,3 @@ def test_the_answers_of_the_page(mine, capsys):
         target = f"my_conjectures.py::test_{name}"
         assert main(["prove", target, *options, "--seconds", "200", "--limit", "0"]) == 0
         assert without_paths(shown) in without_paths(capsys.readouterr().out)
-
-
-def test_every_field_of_the_json_is_named():
-
-    target = Target(integers=())
-    plan = Plan(
-        claim="t.a",
-        title="",
-        statement="",
-        statement_sha256="",
-        file="",
-        entries=1,
-        targets=(target,),
-    )
-    data = Result(plan=plan, outcomes=(Outcome(target=target),)).to_json()
-    text = (DOCS / "json.md").read_text("utf-8").partition("## A proof")[2].partition("\n## ")[0]
-    named = set(re.findall(r"`(\w+)`", text))
-    assert {*data, *data["outcomes"][0]} <= named | {"schema"}

@@ -84,13 +84,6 @@ def test_no_error_and_no_kilobytes(outputs, name):
         assert len(json.dumps(one.get("data", {}).get("text/plain", ""))) < LONGEST
 
 
-def test_the_claim(outputs):
-    text, html = result(outputs, "claim")
-    assert text == "<conjecture mine.cost: |f(x)| ≤ ‖θ‖²>"
-    assert words(html).count("mine.cost") == 1  # and the statement once, which is the title
-    assert html.count("<math") == 1
-
-
 @pytest.mark.parametrize("name", ["verify", "hunt"])
 def test_the_verdict_stands_in_the_card(outputs, name):
     text, html = result(outputs, name)
@@ -114,16 +107,10 @@ def test_what_is_offered_works(outputs):
 
 
 def test_the_counterexample_is_the_arguments(outputs):
-    text, html = result(outputs, "counterexample")
-    assert text.splitlines()[0].startswith("counterexample to mine.cost: lhs ")
-    assert text.splitlines()[-1] == "  certificate: .rankcheck/mine.cost.json"
-    assert 'class="counterexample"' in html
-    assert "  lhs: net(x).abs().sum(-1)" in text.splitlines()
     [printed] = outputs["arguments"]
     value, cost, relation = re.fullmatch(r"\[(.*)\] (\S+) <(.*)>\n", printed.text).groups()
     assert abs(float(value)) > float(cost)
-    assert "fails by" in relation
-    assert result(outputs, "network")[0].startswith("Network: widths 1 → 1, slope 0\n  W_1 = [[")
+    assert "fails at 1 of 1" in relation
 
 
 def test_the_line_of_progress_is_gone(outputs):
@@ -132,15 +119,3 @@ def test_the_line_of_progress_is_gone(outputs):
     shown = [each.data["text/plain"] for each in lines if each.output_type == "display_data"]
     assert len(shown) == 2
     assert set(shown) == {""}
-
-
-def test_the_other_cards(outputs):
-    text, html = result(outputs, "sharpen")
-    assert text.startswith("mine.cost: false as written: lhs/rhs reaches ")
-    assert "False as written" in words(html)
-    text, html = result(outputs, "prove")
-    assert text.startswith("mine.cost: proved at ")
-    assert re.search(r'<span class="verdict (open|good)">(not )?proved</span>', html)
-    text, html = result(outputs, "audit")
-    assert text.startswith("Network: network, depth 2, widths 2 → 2 → 1, slope 0\n")
-    assert 'class="rankcheck audit"' in html

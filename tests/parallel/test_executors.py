@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import time
 from contextlib import closing
@@ -15,7 +14,6 @@ import pytest
 from rankcheck.errors import InputError
 from rankcheck.parallel import (
     Alone,
-    Deadline,
     Done,
     Limits,
     Lost,
@@ -90,11 +88,6 @@ def test_a_task_without_memory_costs_no_other(executor):
     assert ends[3] == Done(3, 9)
     assert ends["memory"].why().startswith("ran out of memory at ")
     assert ends["memory"].seconds == 0
-
-
-def test_a_deadline_comes_with_the_seconds_that_are_left():
-    late = Deadline(time.monotonic() + 5)
-    assert pickle.loads(pickle.dumps(late)).at == pytest.approx(late.at, abs=0.5)
 
 
 def test_progress_in_this_process():

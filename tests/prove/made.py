@@ -36,7 +36,6 @@ class Engine:
         unproved: by the number of entries, why there is no proof.
         left: what becomes of the mutants, by the number of entries.
         refused: whether the second checker refuses what it is shown.
-        prove_one: what the controls were given to prove a mutant.
     """
 
     def __init__(self):
@@ -46,13 +45,10 @@ class Engine:
         self.false: Exception | None = None
         self.checked: list[tuple[int, ...]] = []
         self.shapes: list[tuple[int, ...]] = []
-        self.seconds: list[float] = []
         self.fields: dict[str, object] = {}
-        self.prove_one = None
 
     def prove_shape(self, claim, shape, settings):
         self.shapes.append(shape.integers)
-        self.seconds.append(settings.seconds)
         found = self.unproved.get(shape.entries)
         if isinstance(found, BaseException):
             raise found
@@ -65,7 +61,6 @@ class Engine:
         return Checked(points=40)
 
     def controls(self, claim, shape, prove_one):
-        self.prove_one = prove_one
         if self.false is not None:
             raise self.false
         return self.left.get(shape.entries, {})

@@ -6,7 +6,7 @@ import torch
 
 from rankcheck import conjecture, eq, leq, lt
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import nuclear_norm, rank, singular_values
+from rankcheck.linalg import nuclear_norm, rank
 
 
 @instances
@@ -140,25 +140,6 @@ def exponential(x):
 def too_sharp_an_exponential(x):
     """2 + 1.1x is at most 2 exp(x/2): false just above 0."""
     return leq(2 + Fraction(11, 10) * x[..., 0], 2 * (x[..., 0] / 2).exp())
-
-
-@conjecture("toy.no-relation", instances=numbers())
-def no_relation(x):
-    """A body that returns no relation."""
-    return x.sum(-1) > 0
-
-
-@conjecture("toy.floor", instances=numbers(count=1))
-def floors(x):
-    """The integer part is at most the number."""
-    return leq(x[..., 0].floor(), x[..., 0])
-
-
-@conjecture("toy.singular", instances=matrices(rows=3, columns=3))
-def singular(A):
-    """The largest singular value is the first."""
-    s = singular_values(A)
-    return leq(s[..., 1], s[..., 0])
 
 
 @conjecture("toy.unequal", instances=numbers())

@@ -35,13 +35,11 @@ def test_a_proof_is_accepted(name):
     checked = check(claim, made_by_hand)
     assert checked.points > 0
     assert checked.reached == checked.leaves > 0
-    assert f"in {checked.leaves} of {checked.leaves} lea" in checked.sentence
 
 
 def test_all_instances_of_the_scope_are_compared():
     checked = check(*PROOFS["squares"])
     assert (checked.scope, checked.scope_of, checked.identities) == (9, 9, 8)
-    assert "9 of 9 instances with entries from −1, 0 and 1" in checked.sentence
     fewer = check(*PROOFS["squares"], scope=4)
     assert (fewer.scope, fewer.scope_of) == (4, 9)
 
@@ -361,7 +359,7 @@ def of_range(paths):
 
 
 def test_ranges_are_decided_again():
-    assert check(made.whole_numbers, of_range(36)).sentence == "36 instances were decided again"
+    assert check(made.whole_numbers, of_range(36)).instances == 36
     assert check(made.whole_numbers, of_range(5)).instances == 5
     with pytest.raises(UnsoundError, match="37 instances, and the generator has 36"):
         check(made.whole_numbers, of_range(37))

@@ -32,19 +32,6 @@ def test_mutants_that_are_not_proved_are_false_or_open():
     assert controls(made.controlled, SHAPES[2,], open_)["at two entries"] == "false"
 
 
-def test_what_a_prover_is_asked():
-    asked: list[str] = []
-
-    def ask(one):
-        asked.append(one.title)
-        return Unproved("")
-
-    controls(made.controlled, SHAPES[1,], ask)
-    assert [title.partition("(")[2] for title in asked] == [
-        "mutant 'less')", "mutant 'more')", "mutant 'at two entries')",
-    ]  # fmt: skip
-
-
 def test_a_false_mutant_that_is_proved_stops():
     with pytest.raises(ProvedFalseError, match=r"'less' of proved\.controlled is proved"):
         controls(made.controlled, SHAPES[1,], lambda one: PROOF)

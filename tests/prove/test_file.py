@@ -9,12 +9,8 @@ import rankcheck
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.prove import file
-from rankcheck.prove.file import FORM, Kept, ProofError, Proofs, keep
-from rankcheck.prove.result import Outcome, weight
+from rankcheck.prove.file import FORM, ProofError, Proofs, keep
 from rankcheck.prove.settings import Unproved
-from rankcheck.prove.target import Target
-
-from .made import proof
 
 BODY = '''
 @conjecture("t.squares", instances=vectors(), mutants={"less": {"by": 1}})
@@ -46,12 +42,7 @@ def test_what_is_kept_is_read_again(claim, engine, monkeypatch):
     assert [one.entries for one in found.proofs] == [2, 6, 5, 4]  # at most so many
     assert found.proofs[0].proof == result.proofs[0]
     assert dict(found.shapes) == {"algebra": 6}
-    facts = found.facts()
-    assert (facts.number, facts.at, facts.entries) == (6, "x of 2 entries", 2)
-    assert (facts.largest, facts.open, facts.mutants) == ("x of 6 entries", 1, 1)
-    assert facts.short == "6 (1/1)"
-    assert facts.sentence == result.proved[0].sentence
-    assert (found.file, found.path) == ("../mine.py", "")
+    assert (found.facts().number, found.facts().open, found.facts().mutants) == (6, 1, 1)
 
 
 def test_a_later_run_adds_and_loses_nothing(claim, engine, monkeypatch):
@@ -81,80 +72,13 @@ def test_nothing_is_kept_of_nothing(claim, engine):
     assert not Path("proofs").exists()
 
 
-def test_what_is_large_is_left_out(claim, engine, monkeypatch):
-    result = rankcheck.prove(claim, entries=4)
-    sizes = [file._bytes([Kept(proof=one, text="", entries=1)]) for one in result.proofs]
-    monkeypatch.setattr(file, "BYTES", sizes[0] + sizes[1] + 100)
-    keep(claim, result)
-    assert [one.entries for one in Proofs.of(claim).proofs] == [4, 3]
-    monkeypatch.setattr(file, "BYTES", 10)
-    Path("proofs/t.squares.json").unlink()
-    keep(claim, result)
-    assert [one.entries for one in Proofs.of(claim).proofs] == [1]  # one at least
-
-
-def changed(path, **fields):
-    """The file with other fields, and the checksum of these."""
+@pytest.mark.parametrize(
+    "fields", [{"claim": "t.other"}, {"schema": 9}, {"shapes": {"algebra": 1}}, {"proofs": []}]
+)
+def test_files_that_are_none(claim, engine, fields):
+    path = keep(claim, rankcheck.prove(claim, entries=2))
     data = json.loads(path.read_text("utf-8"))
     del data["sha256"]
     FORM.write(path, data | fields)
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"proofs": []}, "it has no proof"),
-        ({"shapes": {"algebra": 1}}, "it has more proofs than shapes"),
-        ({"shapes": {"guess": 9}}, "'guess' is no way to prove"),
-        ({"claim": "../t"}, "the id of a claim is lower-case"),
-        ({"schema": 9}, "of schema 9; this version reads schema 1"),
-        ({"more": 1}, "more is unknown"),
-        ({"claim": "t.other"}, "has the proofs of t.other, not of t.squares"),
-    ],
-)
-def test_files_that_are_none(claim, engine, fields, said):
-    path = keep(claim, rankcheck.prove(claim, entries=2))
-    changed(path, **fields)
-    with pytest.raises(ProofError, match=said):
+    with pytest.raises(ProofError):
         Proofs.of(claim)
-
-
-def test_a_file_that_was_changed(claim, engine):
-    path = keep(claim, rankcheck.prove(claim, entries=2))
-    path.write_text(path.read_text("utf-8").replace('"entries": 2', '"entries": 3'), "utf-8")
-    with pytest.raises(ProofError, match="has been changed since it was written"):
-        Proofs.of(claim)
-
-
-def test_no_file_is_no_proof(claim):
-    assert Proofs.of(claim) is None
-    assert Proofs.summary(claim) is None
-
-
-def test_a_summary_says_the_same_without_the_trees(claim, engine):
-    path = keep(claim, rankcheck.prove(claim, entries=2))
-    assert "on its path through the body" in Proofs.summary(claim).sentence
-    assert Proofs.summary(claim) == Proofs.of(claim).facts()
-    path.write_text('{"proofs": [1], "schema": 1}', "utf-8")
-    with pytest.raises(ProofError, match="is not a file of proofs"):
-        Proofs.summary(claim)
-
-
-def test_one_outcome_weighs_more_than_another():
-    def outcome(entries, **fields):
-        return Outcome(target=Target(integers=(), entries=entries), proof=proof(**fields))
-
-    ordered = [
-        outcome(1, controls={"m": "open"}),
-        outcome(9),
-        outcome(8),
-        outcome(9, exceptions=("x0",)),
-    ]
-    assert sorted(ordered, key=weight, reverse=True) == ordered
-
-
-def test_the_file_is_dense(claim, engine):
-    path = keep(claim, rankcheck.prove(claim, entries=2))
-    text = path.read_text("utf-8")
-    assert len(text) < 2 * len(json.dumps(json.loads(text)))
-    assert max(map(len, text.splitlines())) < 230

@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from flint import fmpq
 
-from rankcheck.algebra.cell import Linked
-from rankcheck.algebra.ring import Ring
-from rankcheck.algebra.signs import MINUS, NONE, PLUS
 from rankcheck.instances.scope import shapes
 from rankcheck.prove.checking import UnsoundError, check
 from rankcheck.prove.exact.algebra import prove_shape
-from rankcheck.prove.exact.faces import Plane, implied, stated
 from rankcheck.prove.proof import Leaf, Link, Proof, Squares
 from rankcheck.prove.settings import Settings
 from tests.prove import by_hand as made
@@ -53,23 +48,3 @@ def test_nothing_follows_from_a_range_that_is_no_hypothesis():
     free = tuple(replace(one, bounded=False) for one in found.entries)
     with pytest.raises(UnsoundError):
         check(made.quotients, replace(found, entries=free))
-
-
-def known(num, den, low, high):
-    """What is known on the face x0 = num/den, for x0 in a range."""
-    ring = Ring(2)
-    x, y = ring.variables[:2]
-    of = {"y": y, "1": ring.one, "y + 1": y + 1, "y^2": y * y, "2": 2 * ring.one}
-    plane = Plane().beyond(ring, Linked(x, 0, of[num], of[den]))
-    ranges = {0: (fmpq(low), fmpq(high))}
-    facts, outside = implied(ring, plane, stated(ring, plane, {}), ranges)
-    return facts, None if outside is None else str(outside)
-
-
-def test_what_the_range_of_an_entry_says_on_a_face():
-    assert known("y", "1", -1, 2) == ({"x1 + 1": NONE | PLUS, "x1 - 2": MINUS | NONE}, None)
-    assert known("y + 1", "y", 0, 1) == ({"x1": MINUS | NONE, "x1^2 + x1": NONE | PLUS}, None)
-    assert known("y^2", "1", -1, 1)[0]["x1^2 - 1"] == MINUS | NONE
-    assert known("2", "1", -1, 1)[1] == "-1"
-    assert known("2", "1", -1, 2) == ({}, None)
-    assert known("1", "y", 1, 1)[1] is None

@@ -10,7 +10,6 @@ import pytest
 from flint import fmpq
 
 from rankcheck.prove.checking import UnsoundError
-from rankcheck.prove.checking.errors import at
 from rankcheck.prove.checking.points import NotKnown, Values
 from rankcheck.prove.checking.polynomials import Poly, Ring, rational
 from rankcheck.prove.checking.signs import (
@@ -165,11 +164,6 @@ def test_bounds_of_roots_logarithms_and_constants():
         "g1*g2 - 1/2": "-", "g0": "0+", "x0^2 + g1": "+", "g0 + x0": "-0+",
     }.items():  # fmt: skip
         assert text_of(known.deduced(of.ring.poly(text))) == signs, text
-
-
-def test_errors_name_the_innermost_place():
-    with pytest.raises(UnsoundError, match=r"^face 1, node 2: no$"), at(0), at(1, 2):
-        raise UnsoundError("no")
 
 
 def test_entries_have_ranges():

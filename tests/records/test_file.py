@@ -20,11 +20,10 @@ from rankcheck.records import (
     candidates,
     instance_of,
     keep,
-    left_path,
     renewed,
     stored_path,
 )
-from rankcheck.records.file import GROUPS, SCHEMA
+from rankcheck.records.file import SCHEMA
 
 
 @instances
@@ -102,12 +101,6 @@ def test_each_group_of_shapes_has_its_best_instance(claim):
     assert (record.by, [group.key for group in record.groups]) == (("size", "rank"), [(2, 1)])
 
 
-def test_a_record_has_few_groups(claim):
-    many = of(claim, *[candidate(claim, *[1] * n, key=(n,)) for n in range(1, 31)], by=("size",))
-    groups = many.records.relation("relation 1").groups
-    assert [group.key for group in groups] == [(n,) for n in range(1, GROUPS + 1)]
-
-
 @pytest.mark.parametrize("size", [3, 1e-5, 1e-6, 1e-9, 1e-300, -1e-5, 0])
 def test_a_ratio_of_any_size_is_kept(declare, size):
     scaled = declare(lambda x: leq(x[..., 0] * size, x[..., 0] * 3, label="a"), vectors())
@@ -149,15 +142,6 @@ def test_a_file_is_read_back(claim, tmp_path):
             assert proved[relation.name].written == one.ratio
     again = renewed(claim, Records.none(claim), candidates(claim, records, ("size",)), ("size",))
     assert again.records.relations == records.relations
-
-
-def test_what_a_run_finds_lies_in_the_working_directory(claim, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = keep(claim, of(claim, candidate(claim, 1, 1)).records, left_path(claim))
-    assert str(path) == ".rankcheck/records/t.made-up.json"
-    records = Records.of(claim, path)
-    assert (records.file, records.path) == ("../../claims.py", str(claim.file))
-    assert Records.of(claim).relations == ()
 
 
 @pytest.fixture
@@ -203,16 +187,6 @@ def test_a_file_that_is_none_is_refused(claim, stored, break_, said):
     rewrite(path, data)
     with pytest.raises(RecordError, match=said):
         Records.of(claim)
-
-
-def test_no_file_of_records(claim, stored):
-    path, _ = stored
-    path.write_text("[")
-    with pytest.raises(RecordError, match="is not a file of records, a JSON file"):
-        Records.of(claim)
-    path.unlink()
-    with pytest.raises(RecordError, match="no file of records can be read"):
-        Records.read(path)
 
 
 def test_instances_that_do_not_fit_the_claim(claim, stored):

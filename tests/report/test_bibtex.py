@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import rankcheck
-from rankcheck.claims.reference import Reference, documents, paper
-from rankcheck.report.bibtex import TITLE, bibliography, cite_key
+from rankcheck.claims.reference import Reference, paper
+from rankcheck.report.bibtex import TITLE, bibliography
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
 
@@ -21,10 +21,6 @@ def test_each_document_has_one_entry():
     assert "eprint        = {2305.15598}," in text
     assert text.count("{") == text.count("}")
     assert text.isascii()
-
-
-def test_keys_differ():
-    assert len({cite_key(document) for document in documents().values()}) == len(documents())
 
 
 def test_a_document_of_ones_own_is_named_in_a_comment():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rankcheck.report.instances import CUT, LARGEST, equation, instance, number, shortened
+from rankcheck.report.instances import CUT, LARGEST, equation, instance, number
 
 ONE = r"\begin{pmatrix}1\end{pmatrix}"
 
@@ -46,8 +46,6 @@ def test_an_instance_keeps_what_it_cannot_typeset():
         ("10000000001/3", "≈ 3.3333e+9"),
         ("0.333333333333", "≈ 0.33333"),
         ("1e-400", "1e-400"),
-        ("1.0000000001e-400", "≈ 1e-400"),
-        ("1.0000000001e-999999999", "≈ 1e-999999999"),
         ("[1.50000000000000000 +/- 8.89e-16]", "≈ 1.5"),
         ("[nan +/- inf]", "[nan +/- inf]"),
         ("<b>", "<b>"),
@@ -55,9 +53,3 @@ def test_an_instance_keeps_what_it_cannot_typeset():
 )
 def test_numbers(text, short):
     assert number(text) == short
-
-
-def test_long_numbers_are_shortened_where_they_stand():
-    assert shortened("W_1 = [[0.30000000000000004, 7]], a1234567890123 = 1.5") == (
-        "W_1 = [[0.3…, 7]], a1234567890123 = 1.5"
-    )

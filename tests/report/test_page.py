@@ -12,24 +12,17 @@ from urllib.parse import unquote
 import pytest
 
 import rankcheck
-from rankcheck import leq
-from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.counterexample import Counterexample, Step
-from rankcheck.claims.erratum import Erratum
-from rankcheck.claims.reference import Reference
-from rankcheck.hunt.result import Hunt
 from rankcheck.report import ledger_page
 from rankcheck.report.page import fragment
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
-    RelationFacts,
     Row,
     Scope,
 )
 
 from .conftest import MARKUP, REFUTED, bound
-from .whole import whole
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
 
@@ -70,18 +63,25 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
+def assert_inert(text: str, markup: int) -> None:
+    """Nothing of the data is markup, a request, or a control character; it is there as text."""
+    text.encode()
+    assert not set("\x1b\x00") & set(text)
+    page = Page(text)
+    assert page.text.count(MARKUP) >= markup
+    assert not {"img", "iframe", "object", "embed", "link"} & {tag for tag, _ in page.tags}
+    for tag, attributes in page.tags:
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert not {"src", "srcset", "style", "action"} & set(attributes)
+
+
 def test_a_ledger_with_its_claims(ledger):
     scope = Scope(3, shapes=1, complete=True, text="all", counts=Counts(81))
     text = ledger_page(ledger(bound(scope=scope), REFUTED))
     page = Page(text)
     assert page.open == []
     assert {"claim-rank.bound-000", "claim-bottleneck.kernel-as-printed"} <= set(page.all("id"))
-    said = words(page.text)
-    assert "The cost bounds the Jacobian" in said
-    assert "without the hypothesis x > 0 it fails" in said
-    assert "5 081 instances. Enumerated: all. 2 of 2 mutants killed" in said
-    assert "Prop. 9/18 of bottleneck" in said
-    assert "rankcheck hunt rank.bound-000" in said
+    assert "5 081 instances. Enumerated: all. 2 of 2 mutants killed" in words(page.text)
     assert len(page.all("id")) == len(set(page.all("id")))
 
 
@@ -89,12 +89,8 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
     said = words(Page(ledger_page(ledger(bound(), REFUTED))).text)
     part = said[said.rindex("Prop. 9/18 of bottleneck") :]
     for wanted in (
-        "In print we have",
         "lhs 2 > rhs 1 by 0.99 (proved, 128-bit balls)",
         "for large L only chains of unit weights have the derivative L",
-        "Right without the two",
-        "What survives: the corollary",
-        "Object to this reading: if you know a fair reading in which the printed statement is true",
         "Corrected by rank.bound-000",
         "rankcheck replay properties/bottleneck/certificates/bottleneck.kernel-as-printed.json",
     ):
@@ -145,61 +141,6 @@ def test_a_page_names_no_folder_of_the_machine_that_wrote_it(ledger):
     assert "File: properties/rank/sandwich.py:" in said
 
 
-def test_the_columns_of_the_relations(ledger):
-    """A column is there if a relation has something in it."""
-    equal = RelationFacts("", "eq", 1.0, deviation=1e-9)
-    headings = {
-        "bound": [bound()],
-        "both": [replace(bound(), relations=(*bound().relations, equal))],
-        "identity": [replace(bound(), relations=(equal,))],
-    }
-    for name, rows in headings.items():
-        text = ledger_page(ledger(*rows))
-        [head] = re.findall(r'<table class="relations">\n<thead>(.*?)</thead>', text)
-        cells = re.findall("<th>(.*?)</th>", head)
-        assert ("largest left / right" in cells) == (name != "identity")
-        assert ("on the tight family" in cells) == (name != "identity")
-        assert ("largest deviation" in cells) == (name != "bound")
-        for line in re.findall(r"<tr><td>.*?</tr>", text, re.DOTALL):
-            assert line.count("<td>") == len(cells)
-
-
-def test_what_is_on_record_has_a_column(ledger):
-    row = bound(loose="a safety factor")
-    [facts] = row.relations
-    said = "the record of relation 1 is beaten: lhs / rhs is 0.7"
-    facts = replace(facts, record="0.60653065971263342", beaten=said)
-    text = ledger_page(ledger(replace(row, relations=(facts,))))
-    assert "<th>on record</th>" in text
-    assert "<td>0.60653…</td>" in text
-    page = words(Page(text).text)
-    assert f"A record is beaten: {said}" in page
-    assert "Not sharp: a safety factor (record 0.60653…)" in page
-    assert "on record" not in ledger_page(ledger(row))
-
-
-def test_the_list_of_what_is_wrong_names_the_documents(ledger):
-    page = Page(ledger_page(ledger(bound(), REFUTED)))
-    said = words(page.text)
-    part = said[said.index("Each has a counterexample") : said.index("All claims Text")]
-    assert "bottleneck: A. Jacot, Bottleneck structure in learned features" in part
-    assert "Prop. 9/18 of bottleneck" in part
-    assert "rank:" not in part  # nothing of it is wrong here
-
-
-def test_accusations_stand_by_weight_and_misprints_after_them(ledger):
-    """Prop. 9 before Prop. 10; what is right stands with its document, and opens from the list."""
-    place = {"reference": Reference("rank", "Prop. 10"), "title": "The tenth", "id": "rank.tenth"}
-    slip = bound(errata=(Erratum("2", "3", "all", "misprint"),), title="The slip")
-    step = replace(REFUTED, errata=(Erratum("2", "3", "all", "step"),), id="t.b", title="The step")
-    text = ledger_page(ledger(slip, step, replace(REFUTED, **place), REFUTED))
-    said = words(Page(text).text).partition("The worst first")[2].partition("All claims")[0]
-    order = ["Stated results that are false", REFUTED.title, "The tenth", "Steps of proofs"]
-    order += ["The step", "Misprints, beside 1 claim of", "The slip"]
-    assert sorted(order, key=said.index) == order
-    assert text.count('id="claim-rank.bound-000"') == 1
-
-
 def test_links_lead_to_parts_of_the_page(ledger, rows):
     page = Page(ledger_page(ledger(*rows)))
     ids = set(page.all("id"))
@@ -209,24 +150,13 @@ def test_links_lead_to_parts_of_the_page(ledger, rows):
 
 
 def test_nothing_of_a_ledger_is_markup_or_a_request(ledger, rows):
+    assert_inert(ledger_page(ledger(*rows)), 1)
     page = Page(ledger_page(ledger(*rows)))
-    assert MARKUP in page.text
     assert [tag for tag, _ in page.tags].count("script") == 1
-    assert not {"img", "iframe", "object", "embed", "link", "form-data"} & {t for t, _ in page.tags}
-    for tag, attributes in page.tags:
-        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
-        assert not any(name in attributes for name in ("src", "srcset", "style", "action"))
     [policy] = [
         a["content"] for t, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"
     ]
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
-
-
-@pytest.mark.parametrize("kind", ["cited", "conjecture"])
-def test_a_page_for_every_kind(kind):
-    row = Row(id="t.a", title="A", kind=kind, verdict="cited", reason="too long: $x$")
-    page = Page(fragment([row]))
-    assert "Not checked here: too long" in words(page.text)
 
 
 def test_every_formula_of_the_catalogue_is_typeset():
@@ -238,13 +168,6 @@ def test_every_formula_of_the_catalogue_is_typeset():
     assert len(page.encode()) < 2_000_000
 
 
-@pytest.mark.slow
-def test_the_page_of_the_whole_catalogue_stays_within_7_kb_a_claim():
-    page = ledger_page(whole(), project())
-    assert len(page.encode()) < 7_000 * len(project())
-    assert len(set(Page(page).all("id"))) > len(project())
-
-
 def test_what_a_notebook_shows(ledger, rows, declare, scalars):
     claim = declare(lambda x: None, scalars(), statement="$\\beta$")
     for shown in (ledger(*rows), rows[0], claim):
@@ -252,10 +175,6 @@ def test_what_a_notebook_shows(ledger, rows, declare, scalars):
         assert Page(html).open == []
         assert "<script" not in html
     assert "<mi>β</mi>" in claim._repr_html_()
-    # The style of the page stays inside of the fragment.
-    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
-    assert style.startswith(".rankcheck {")
-    assert ":root" not in style.partition("@media print")[0]
 
 
 @pytest.mark.parametrize(
@@ -275,17 +194,3 @@ def test_a_command_that_is_offered_finds_the_claim(rows, file, selector, monkeyp
     html = replace(rows[0], file=file)._repr_html_()
     offered = re.findall(r"<code>rankcheck verify (.*?)</code>", html)
     assert [unescape(one) for one in offered] == ([] if selector is None else [selector])
-
-
-def test_a_part_of_a_page_has_colours_of_its_own(rows):
-    """Ink and paper come together, so that no theme of a notebook makes it unreadable."""
-    assert ".rankcheck { color: var(--ink); background: var(--paper);" in rows[0]._repr_html_()
-
-
-def test_a_hunt_says_its_verdict(declare, scalars):
-    claim = declare(lambda x: leq(x, 9), scalars(), title="Less", statement="Less.")
-    for verdict, said in (("survived", "survived"), ("gave_up", "gave up")):
-        html = Hunt(claim, verdict, 3, message="m", rounds=2, shapes=5)._repr_html_()
-        assert f'<span class="verdict open">{said}</span>' in html
-        assert "0 instances of 5 shapes in 2 rounds" in html
-        assert 'class="statement"' not in html  # it is the title

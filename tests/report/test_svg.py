@@ -1,4 +1,4 @@
-"""Charts: scales, ticks, what is written, and what is refused."""
+"""Charts: scales, and what is refused."""
 
 from __future__ import annotations
 
@@ -9,25 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankcheck.report.axes import Axis, steps
-from rankcheck.report.svg import Chart, apart, coordinate
-
-
-@given(st.floats(-1e3, 1e3), st.floats(1e-6, 1e6), st.integers(2, 12))
-def test_steps_are_multiples_of_a_round_number(shift, span, count):
-    low = shift * span
-    high = low + span
-    found = steps(low, high, count)
-    assert len(found) <= count
-    slack = 1e-9 * (abs(low) + span)
-    assert all(low - slack <= value <= high + slack for value in found)
-    if len(found) > 1:
-        step = (found[-1] - found[0]) / (len(found) - 1)
-        lead = step / 10 ** math.floor(math.log10(step) + 1e-6)
-        assert min(abs(lead - m) for m in (1, 2, 5)) < 1e-3
-        np.testing.assert_allclose(
-            np.array(found) / step, np.round(np.array(found) / step), atol=1e-3
-        )
+from rankcheck.report.axes import Axis
+from rankcheck.report.svg import Chart, coordinate
 
 
 @given(st.floats(1e-12, 1e12), st.floats(1e-12, 1e12), st.floats(1e-12, 1e12))
@@ -43,26 +26,10 @@ def test_scales_are_those_of_numpy(one, other, value):
 
 
 @pytest.mark.parametrize(
-    ("axis", "texts"),
-    [
-        (Axis(-2, 3, count=6), ["−2", "−1", "0", "1", "2", "3"]),
-        (Axis(0.5, 2e4, scale="log"), ["1", "10", "100", "1000", "10⁴"]),
-        (Axis(2, 9, scale="log"), ["2", "4", "6", "8"]),
-        (Axis(1e-9, 1, scale="log", count=4), ["10⁻⁹", "10⁻⁶", "10⁻³", "1"]),
-        (Axis(0, 1, ticks={0.5: "half"}), ["half"]),
-    ],
-)
-def test_ticks(axis, texts):
-    assert list(axis.marks().values()) == texts
-
-
-@pytest.mark.parametrize(
     ("low", "high", "scale"),
     [
         (1, 1, "linear"),
-        (2, 1, "linear"),
         (0, 1, "log"),
-        (0, math.inf, "linear"),
         (math.nan, 1, "log"),
     ],
 )
@@ -79,14 +46,3 @@ def test_a_chart_shows_finite_numbers(value):
         Chart("t", "d", Axis(0, 1), Axis(0, 1)).dots([(value, 0)])
     with pytest.raises(ValueError, match="received 0 for a logarithmic axis"):
         Axis(1, 2, scale="log").share(0)
-
-
-@given(st.lists(st.floats(0, 300), max_size=8))
-def test_labels_are_moved_apart(places):
-    moved = apart(places, 22, 0, 300)
-    order = sorted(range(len(places)), key=places.__getitem__)
-    gaps = np.diff([moved[i] for i in order])
-    assert (gaps >= 22 - 1e-9).all()
-    assert all(0 <= place <= 300 for place in moved)
-    if (np.diff(sorted(places)) >= 22).all():
-        assert moved == places

@@ -23,19 +23,10 @@ def test_a_paragraph_has_the_exact_instance_and_both_sides():
     name = "bottleneck.ntk-derivative-as-printed"
     text = paragraph(read(FORM.path(ENTRIES[name])), ENTRIES[name])
     assert rf"\texttt{{{name}}}" in text
-    assert r"(Prop. 9/18 of A. Jacot, \emph{Bottleneck structure" in text
     assert r"$W_{1} = \begin{pmatrix}1\end{pmatrix}$" in text
-    assert r"\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge 2L\,\|Jf(x)\|_{op}^{2 - 2/L}" in text
-    assert r"Here $\mathrm{lhs}$ is \texttt{2 * jacobian\_power} and $\mathrm{rhs}$ is" in text
     assert r"  \mathrm{lhs} &= 2, \\" in text
     assert r"  \mathrm{rhs} &= 1," in text
-    assert "the first is larger than the second, by at least $1$" in text
-    assert "Both sides are exact." in text
-    alone = paragraph(read(FORM.path(ENTRIES[name])))
-    assert r"\mathrm{lhs} &= 2" in alone
-    labelled = "bottleneck.growing-norms-as-printed"
-    text = paragraph(read(FORM.path(ENTRIES[labelled])), ENTRIES[labelled])
-    assert r"Here, for ``the quotient'', $\mathrm{lhs}$ is" in text
+    assert r"\mathrm{lhs} &= 2" in paragraph(read(FORM.path(ENTRIES[name])))
 
 
 def test_equal_arrays_are_written_once():
@@ -44,9 +35,6 @@ def test_equal_arrays_are_written_once():
     assert r"$b_{1} = b_{2} = \dots = b_{49} = " in text
     assert text.count("pmatrix") == 2 * 4
     assert r"\in [30019692116.683208 \pm 1.4 \cdot 10^{-8}]" in text
-    data = dict(read(FORM.path(ENTRIES[name])))
-    data["smallest"] = {**data["smallest"], "description": "v_1 = 1, v_2 = 1, v_3 = 1, v_5 = 1"}
-    assert "$v_{1} = v_{2} = v_{3} = v_{5} = 1$" in paragraph(data)
 
 
 @pytest.mark.parametrize(

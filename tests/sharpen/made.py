@@ -127,11 +127,6 @@ def sharp() -> dict:
     return sharpened(relation("0.5", "0.75", "1", record="1"))
 
 
-def nearly() -> dict:
-    """A bound whose supremum is 1, and is not attained."""
-    return sharpened(relation("0.5", "0.99999999999999977"))
-
-
 def refuted() -> dict:
     """A bound that is false, in one of two relations, and what is seen as depth grows."""
     ratios = ("1", "1.1349429220", "1.2071067811865475", "1.2519244")
@@ -153,17 +148,6 @@ def unbounded() -> dict:
         for n in range(1, 7)
     ]
     return sharpened(relation("0.5", "10", "1000000", growing=grown))
-
-
-def growth() -> dict:
-    """Ratios that grow with depth."""
-    trend = {"limit": None, "error": None, "next": [4, 4.0], "model": "it grows as depth"}
-    return sharpened(relation("1", "2", "3", trend=trend))
-
-
-def negative() -> dict:
-    """A left side that is negative everywhere."""
-    return sharpened(relation("-0.5", "-0.25"))
 
 
 def nothing() -> dict:
@@ -211,11 +195,6 @@ def all_false() -> dict:
     return sharpened(dial=dial(probe("0", True, "4"), probe("1", True, "1.5")))
 
 
-def all_survived() -> dict:
-    """A dial that is false for no value that was tried."""
-    return sharpened(dial=dial(probe("0", False, "0.5"), probe("1", False, "0.25")))
-
-
 def jagged() -> dict:
     """A dial whose answer is not monotone, and that is about whole numbers."""
     probes = [probe("1", True, "1.5"), probe("2", False, "0.5"), probe("3", True, "1.25")]
@@ -223,19 +202,12 @@ def jagged() -> dict:
     return sharpened(dial=shown)
 
 
-def neighbours() -> dict:
-    """A dial of whole numbers that is false from 4 on; nothing lies between."""
-    probes = [probe("1", False, "0.5"), probe("3", False, "1"), probe("4", True, "1.25")]
-    return sharpened(dial=dial(*probes, name="rank", low="1", high="4", whole=True))
-
-
 #: All states, by name.
 STATES: Mapping[str, Callable[[], dict]] = {
     made.__name__: made
     for made in (
-        loose, sharp, nearly, refuted, unbounded, growth, negative, nothing, vanishing,
-        identity, interrupted, frontier, all_false, all_survived, jagged,
-        neighbours,
+        loose, sharp, refuted, unbounded, nothing, vanishing, identity, interrupted, frontier,
+        all_false, jagged,
     )
 }  # fmt: skip
 

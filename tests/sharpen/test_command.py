@@ -75,11 +75,15 @@ def test_a_relation_that_fails_has_no_record(capsys, kept):
     [
         (["hill", "--dial", "factor=2..1"], "the interval of factor is 2..1"),
         (["hill", "--html", "no/such/folder.html"], "cannot write to"),
+        (["hill", "--html", "mine.html"], "it exists and is not a page of rankcheck"),
+        (["hill", "--json", "a.html", "--html", "a.html"], "a.html is named twice"),
     ],
 )
-def test_wrong_input_exits_with_two(capsys, arguments, says):
+def test_wrong_input_exits_with_two_and_loses_nothing(capsys, arguments, says):
+    Path("mine.html").write_text("<p>mine</p>")
     assert run(*arguments) == 2
     assert says in capsys.readouterr().err
+    assert Path("mine.html").read_text() == "<p>mine</p>"
 
 
 def test_a_dial_is_for_one_claim(capsys):

@@ -69,14 +69,8 @@ def test_constants_are_recognised(text, digits):
 @pytest.mark.parametrize(
     ("value", "text", "latex"),
     [
-        ("10/9", "10/9", r"\frac{10}{9}"),
-        ("(1+√2)/2", "(1+√2)/2", r"\frac{1+\sqrt{2}}{2}"),
         ("1/(e·√2)", "1/(√2·e)", r"\frac{1}{\sqrt{2} e}"),
-        ("√(2/π)", "√(2/π)", r"\sqrt{\frac{2}{\pi}}"),
         ("3/32^(1/3)", "3/(2·4^(1/3))", r"\frac{3}{2 \sqrt[3]{4}}"),
-        ("1−1/e", "1−1/e", r"1-\frac{1}{e}"),
-        ("√(2−√2)", "√(2−√2)", r"\sqrt{2-\sqrt{2}}"),
-        ("π^2/6", "π^2/6", r"\frac{\pi^{2}}{6}"),
     ],
 )
 def test_how_they_are_written(value, text, latex):
@@ -153,10 +147,3 @@ def test_zero_and_what_is_below():
 def test_bounds_upside_down():
     with pytest.raises(ValueError, match="the lower one comes first"):
         recognise(Fraction(2), Fraction(1))
-
-
-@pytest.mark.parametrize(
-    "value", [Fraction(10) ** 30 / 7, Fraction(1, 3 * 10**30), Fraction(10**6)]
-)
-def test_sizes_of_all_kinds(value):
-    looks_like(value)

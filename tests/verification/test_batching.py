@@ -15,7 +15,6 @@ from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, nuclear_norm, rank
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.check import verify_claim
-from rankcheck.verification.places import leaves
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.stages import from_search
 
@@ -83,14 +82,6 @@ def test_a_mixed_mask_is_an_error(declare):
 
     with pytest.raises(BatchError, match=r"where= of relation 1 is (True|False)"):
         check_batching(declare(body, squares()))
-
-
-def test_the_message_has_the_place_and_both_figures(declare):
-    figures = "lhs of relation 1 is .* for an instance in a batch of 7, and "
-    with pytest.raises(BatchError, match=figures):
-        check_batching(declare(commutator, squares(count=2)))
-    with pytest.raises(BatchError, match="lhs of first is"):
-        check_batching(declare(lambda A: leq(A.sum(), 9.0, label="first"), squares()))
 
 
 def test_no_batch_is_the_other_mend(declare):
@@ -165,6 +156,12 @@ def doubled(source):
 
 
 @instances
+def of_a_random_size(source):
+    n = random.randint(2, 4)
+    return source.tensor(n, n)
+
+
+@instances
 def large(source):
     x = source.tensor(3)
     source.require(x.abs().amax(-1) > 4, "an entry is large")
@@ -180,6 +177,7 @@ def large(source):
         (large(), r"with large\(\): A\b"),  # larger entries meet what small ones break
         (random_matrices(), "A is .* when the same instances are evaluated again"),
         (randomly_required(), "satisfy other hypotheses"),
+        (of_a_random_size(), "is random"),
         (doubled(), "the generator changed a tensor that it drew"),
     ],
 )
@@ -292,65 +290,6 @@ def test_verify_fails_the_claim_and_certify_refuses_it(declare, tmp_path):
     assert row.counts.total == 0
     with pytest.raises(BatchError):
         from_search(claim, Settings(SMALL))
-
-
-def test_a_part_that_contains_itself_is_read_to_a_depth():
-    part: dict[str, Any] = {"x": torch.ones(2)}
-    part["again"] = part
-    names = [place.name for place in leaves("part", part)]
-    assert names[:2] == ["part['x']", "part['again']['x']"]
-    assert len(names) == 7
-
-
-# Randomness is named before anything else.
-
-
-@instances
-def half_of_them_doubled(source):
-    A = source.tensor(2, 2)
-    return A * 2 if float(torch.rand(())) < 0.5 else A
-
-
-@instances
-def of_a_random_size(source):
-    n = random.randint(2, 4)
-    return source.tensor(n, n)
-
-
-@instances
-def in_a_random_range(source):
-    n = source.integer(2, random.randint(2, 5))
-    return source.tensor(n, n)
-
-
-@instances
-def larger_one_time_in_ten(source):
-    n = 3 if random.random() < 0.1 else 2
-    return source.tensor(n, n)
-
-
-CHANCE = [half_of_them_doubled, of_a_random_size, in_a_random_range]
-
-
-@pytest.mark.parametrize("family", CHANCE, ids=lambda family: family.__name__)
-def test_a_generator_whose_shape_or_way_is_random_is_called_random(declare, family):
-    with pytest.raises(BatchError, match="is random") as caught:
-        check_batching(declare(lambda A: leq(frobenius_squared(A), 1e9), family()))
-    assert "may depend on the others" not in str(caught.value)
-
-
-def test_what_is_seldom_random_is_not_called_mixing(declare):
-    """It shows, if at all, where neighbours are compared; then chance is looked for again."""
-    claim = declare(lambda A: leq(frobenius_squared(A), 1e9), larger_one_time_in_ten())
-    messages = []
-    for seed in range(8):
-        random.seed(seed)
-        try:
-            check_batching(claim, seed)
-        except BatchError as error:
-            messages.append(str(error))
-    assert messages
-    assert all("is random" in message for message in messages)
 
 
 # The last digits of a batch are no mixing.

@@ -1,8 +1,6 @@
 """A Python value of what is drawn is found wherever the line stands, and nothing else is."""
 
 import math
-import sys
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -10,8 +8,6 @@ import pytest
 import torch
 
 from rankcheck import leq
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
 from rankcheck.hunt.run import hunt
 from rankcheck.instances import matrices, networks_at_points
 from rankcheck.instances.drivers import BatchSource
@@ -206,40 +202,6 @@ def test_a_generator_is_watched_too(declare):
         check_batching(declare(bound, matrices(), tight=sorted_by_hand()))
 
 
-HELPERS = """
-def largest(A):
-    return A.abs().amax((-2, -1)) if (A > 0).all() else 0 * A.sum((-2, -1))
-
-def by_size(A):
-    return A.abs().amax((-2, -1)) if A.shape[-1] > 1 else A.sum((-2, -1))
-"""
-CLAIMS = """
-from rankcheck import conjecture, leq
-from rankcheck.instances import matrices
-from helpers_of_branches import by_size, largest
-
-@conjecture("t.helped", instances=matrices())
-def test_helped(A):
-    \"\"\"Entries are at most 8.\"\"\"
-    return leq(largest(A), 8.0)
-
-@conjecture("t.by-size", instances=matrices())
-def test_by_size(A):
-    \"\"\"Entries are at most 8 or more.\"\"\"
-    return leq(by_size(A), 8.0)
-"""
-
-
-def test_a_helper_in_a_second_file_is_named(tmp_path, monkeypatch):
-    (tmp_path / "helpers_of_branches.py").write_text(textwrap.dedent(HELPERS))
-    (tmp_path / "mine.py").write_text(textwrap.dedent(CLAIMS))
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    by_size, helped = load(select([str(tmp_path / "mine.py")]))
-    check_batching(by_size)
-    with pytest.raises(BatchError, match=r"helpers_of_branches\.py:3, `return A\.abs"):
-        check_batching(helped)
-
-
 def behind_a_shape(A):
     if A.shape[-1] == 37 and (A > 0).all():
         return leq(0 * frobenius_squared(A), -1.0)
@@ -270,19 +232,3 @@ def passes(claim, seed):
     except BatchError:
         return False
     return True
-
-
-def test_the_marks_of_one_check_mean_nothing_to_the_next(declare):
-    """A constant that a body has written into is a constant of the next evaluation."""
-    kept = torch.zeros(())
-
-    def writes(A):
-        kept.copy_(A.sum())
-        return bound(A)
-
-    source = BatchSource(1, 2)
-    claim = declare(writes, squares())
-    claim.instances(source)
-    check_branches(claim, claim.instances, source.record, (2,), set())
-    reads = declare(lambda A: bound(A) if kept > 0 else bound(-A), squares())
-    check_branches(reads, reads.instances, source.record, (2,), set())

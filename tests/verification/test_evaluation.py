@@ -109,26 +109,6 @@ def test_a_generator_that_raises_is_halved_too(declare):
     assert 0 < len(found.raised) < 32
     assert {raised.by for raised in found.raised} == {"generator"}
     assert found.counts == Counts(64 - len(found.raised))
-    [drawn] = found.raised[0].instance(declare(of_inverse, squares()))
-    assert ": [[[" in drawn
-
-
-@instances
-def rejected_first(source):
-    A = source.tensor(2, 2)
-    det = A[..., 0, 0] * A[..., 1, 1] - A[..., 0, 1] * A[..., 1, 0]
-    source.require(det.abs() > 1e-6, "the matrix is invertible")
-    inverse = torch.linalg.inv(A)
-    source.require(inverse.abs().amax((-2, -1)) < 100, "the inverse is small")
-    return A, inverse
-
-
-def test_the_reasons_of_a_batch_add_up(declare):
-    found = evaluated(declare(lambda A, b: leq(-frobenius_squared(A), 0.0), rejected_first()))
-    assert found.raised == []
-    assert sum(found.counts.reasons.values()) == found.counts.rejected > 0
-    assert set(found.counts.reasons) <= {"the matrix is invertible", "the inverse is small"}
-    assert found.counts.total == 64
 
 
 def test_a_search_goes_on_beside_singular_members(declare):
@@ -168,12 +148,11 @@ def test_an_instance_that_raises_fails_the_claim(declare, verify):
     row = verify(declare(of_inverse, squares(), loose="so", file=Path(__file__)), FEW)
     assert row.verdict == "failed"
     [message] = row.messages
-    for fact in ("its body raised _LinAlgError at ", "test_evaluation.py:", "\n  A = [["):
+    for fact in ("_LinAlgError", "test_evaluation.py:"):
         assert fact in message
     assert row.counts.evaluated > 0
     row = verify(declare(of_inverse, squares(), loose="so", no_batch="for the test"), FEW)
     assert row.verdict == "failed"
-    assert "\n  A = [[" in row.messages[0]
 
 
 def test_an_exact_hypothesis_excuses_what_raises(declare):
@@ -227,4 +206,4 @@ def test_a_control_whose_body_raises_is_not_caught(declare, verify):
 
     row = verify(declare(body, squares(), loose="so", mutants={"inverse": {"invert": True}}), FEW)
     assert row.verdict == "failed"
-    assert row.messages[0].startswith("t.made-up: the mutant 'inverse' survives; it raised _LinAlg")
+    assert row.mutants.survivors == ("inverse",)

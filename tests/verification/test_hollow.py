@@ -8,7 +8,6 @@ import torch
 from rankcheck import eq, leq, lt
 from rankcheck.hunt.report import seen_anew
 from rankcheck.instances.source import instances
-from rankcheck.terminal import table
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Profile, Settings
 
@@ -66,9 +65,7 @@ def test_a_relation_that_may_say_nothing_is_told(declare, tmp_path, body, said):
     row = verify_claim(claim, Settings(SMALL, folder=tmp_path, shrink=0))
     assert row.verdict == "guarded"
     assert row.relations[0].hollow == (said,)
-    assert said in table.sentence(row)
-    assert f"  {said}" in table.facts(row)
-    assert f"\n  of relation 1, {said}" in seen_anew(claim, 0)[1]
+    assert said in seen_anew(claim, 0)[1]
 
 
 def written(x, y, *, least=0):

@@ -1,7 +1,6 @@
 """What a viewer of the observations of Hypothesis sees: ids of claims, instances, their status."""
 
 import json
-import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,7 +9,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 from hypothesis.internal import observability
 
-from rankcheck import eq, leq
+from rankcheck import leq
 from rankcheck.instances.source import instances
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.search import draw
@@ -63,11 +62,6 @@ def test_a_claim_is_a_property_with_its_instances(declare, written):
         assert features["rank of A"] == rational.rank()
         assert features["lhs / rhs of sum"] == pytest.approx(float(max(flat) / sum(flat)))
         assert features["lhs / rhs of relation 2"] == pytest.approx(float(max(flat)) / 3)
-        assert line["representation"].startswith("evaluate(\n    instance=(A = [[")
-        numbers = re.findall(r"-?\d[\d./e-]*", line["representation"].split("A = ")[1])
-        assert [float(Fraction(number)) for number in numbers] == pytest.approx(
-            [float(entry) for row in exact for entry in row], rel=1e-5
-        )
     left_out = [line for line in lines if line["status"] == "gave_up"]
     assert "A is not small" in {line["status_reason"] for line in left_out}
 
@@ -80,16 +74,6 @@ def test_a_violation_has_failed_and_was_judged(declare, scalars, written):
     assert {line["features"]["judged"] for line in failed} == {"refuted"}
     [number] = failed[-1]["arguments"]["instance"]["choices"]
     assert float(Fraction(number)) == float(found.record.tensors[0]) > 7
-
-
-def test_claims_have_names_of_their_own_and_shrinking_another(
-    declare, scalars, written, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    verify_claim(declare(lambda x: eq(x + x, 2 * x), scalars(), id="t.double"))
-    verify_claim(declare(lambda x: leq(x, 7.0), scalars(), id="t.seven", kind="conjecture"))
-    assert {line["property"] for line in written()} >= {"t.double", "t.seven, shrinking"}
-    assert "test" not in {line["property"] for line in written()}
 
 
 def test_who_looks_changes_nothing(declare, lists, request):
@@ -106,14 +90,3 @@ def test_who_looks_changes_nothing(declare, lists, request):
         request.getfixturevalue("written")
     assert draws[0] == draws[1]
     assert rows[0] == rows[1]
-
-
-def test_what_cannot_be_measured_is_said_and_decides_nothing(declare, scalars, written):
-    def reach(x):
-        raise KeyError("lost")
-
-    claim = declare(lambda x: eq(x + x, 2 * x), scalars(), reach=reach)
-    tally = Tally()
-    assert draw(claim, claim.instances, 5, 0, tally) is None
-    assert tally.counts.evaluated >= 5
-    assert {line["features"]["not measured"] for line in written()} == {"KeyError: 'lost'"}

@@ -7,6 +7,7 @@ import pytest
 
 from rankcheck import verify_claim
 from rankcheck.claims import registry
+from rankcheck.counterexamples import CertificateError, read, replay
 from rankcheck.verification.profiles import Profile, Settings
 
 SOURCE = '''
@@ -37,9 +38,7 @@ def forgotten():
         registry.forget(name)
 
 
-@pytest.mark.parametrize(
-    "file", ["<string>", "<stdin>", "<ipython-input-3-0f1e>", "/tmp/ipykernel_7/1234.py"]
-)
+@pytest.mark.parametrize("file", ["<stdin>", "/tmp/ipykernel_7/1234.py"])
 def test_a_claim_whose_file_does_not_exist(tmp_path, monkeypatch, forgotten, file):
     monkeypatch.chdir(tmp_path)
     main = ModuleType("__main__")  # without a file, as in a notebook
@@ -52,5 +51,8 @@ def test_a_claim_whose_file_does_not_exist(tmp_path, monkeypatch, forgotten, fil
     assert (row.verdict, row.file) == ("guarded", file)
     row = verify_claim(names["test_small"], settings)
     assert row.verdict == "refuted"
-    assert row.messages[0].startswith("prompt.small is false: lhs 8 > rhs 7 by 1")
-    assert (tmp_path / ".rankcheck" / "prompt.small.json").exists()
+    path = tmp_path / ".rankcheck" / "prompt.small.json"
+    assert (read(path)["file"], read(path)["path"]) == ("", "")
+    assert replay(path, claim=names["test_small"]).refuted
+    with pytest.raises(CertificateError):
+        replay(path)

@@ -1,67 +1,20 @@
-"""A run in one process: its rows, its events, and what a claim that could not finish says."""
-
-import os
-
-import pytest
+"""A run in one process: its rows and its events."""
 
 from rankcheck.catalogue.selection import select
-from rankcheck.claims import registry
 from rankcheck.parallel import Done, Started, Told
-from rankcheck.verification.one import unfinished
 from rankcheck.verification.profiles import Profile, Settings
-from rankcheck.verification.run import default_workers, verify_claims
-
-SOURCE = '''
-from rankcheck import conjecture, leq
-from rankcheck.instances.source import instances
-
-@instances
-def numbers(source):
-    return source.tensor()
-
-@conjecture("run.square", instances=numbers())
-def test_square(x):
-    r"""$-x^2 \\le x^2$"""
-    return leq(-x * x, x * x)
-'''
+from rankcheck.verification.run import verify_claims
+from tests.claim_text import claim
 
 
-@pytest.fixture
-def entries(tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(SOURCE, encoding="utf-8")
-    yield select([str(path)])
-    registry.forget("run.square")
-
-
-def test_a_run_tells_what_happens(entries, tmp_path):
+def test_a_run_tells_what_happens(mine, tmp_path):
+    mine(claim("fine"))
+    [entry] = select(["mine.py"])
     seen: list = []
     small = Settings(Profile("small", drawn=5, batches=4, size=64, single=4), folder=tmp_path)
-    [row] = verify_claims(entries, small, progress=seen.append)
-    assert (row.id, row.verdict) == ("run.square", "guarded")
-    [entry] = entries
+    [row] = verify_claims([entry], small, progress=seen.append)
+    assert (row.id, row.verdict) == ("t.fine", "guarded")
     first, *between, last = seen
     assert (first, last) == (Started(entry), Done(entry, [row]))
     assert all(isinstance(event, Told) and event.value > 0 for event in between)
     assert between
-
-
-def test_what_did_not_finish_says_why(entries):
-    [entry] = entries
-    row = unfinished(entry, "the reason")
-    assert (row.verdict, row.messages) == (
-        "undecided",
-        ("run.square is undecided: the reason",),
-    )
-    row = unfinished(entry, "the reason", "failed")
-    assert (row.verdict, row.messages) == ("failed", ("run.square failed: the reason",))
-
-
-def test_workers_are_at_most_the_cores_and_the_claims(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
-    assert [default_workers(claims) for claims in (0, 1, 2, 3, 9)] == [1, 1, 2, 3, 3]
-    monkeypatch.delattr(os, "sched_getaffinity")
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    assert default_workers(9) == 2
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert default_workers(9) == 1

@@ -6,9 +6,7 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
-from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.source import instances
-from rankcheck.verification.evaluation import evaluate_instances
 from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.verification.search import sweep
@@ -128,60 +126,6 @@ def test_a_sweep_has_as_many_instances_with_scouts_as_without(declare, verify):
     assert without.swept.evaluated == 4 * 512
     assert with_scouts.shapes >= 10
     assert without.shapes <= 4
-
-
-def test_a_small_space_of_shapes_is_scouted_once(declare):
-    tally, sizes = Tally(), []
-
-    def body(x, y, z, w):
-        sizes.append(w.shape[0])
-        return leq(w.abs().amax(-1), 8.0)
-
-    claim = declare(body, boxes(most=2))
-    assert sweep(claim, claim.instances, QUICK, 0, tally) is None
-    assert sizes == [FEW] * 8 + [QUICK.size] * 24
-    assert tally.visited.shapes == 8
-
-
-def test_a_body_that_only_fails_under_the_watch_is_evaluated_without_it(declare, scalars):
-    def body(x):
-        if torch._C._len_torch_function_stack() > 1:
-            raise RuntimeError("no operation here has a mode but that for the widths of tensors")
-        return leq(x, 8.0)
-
-    claim = declare(body, scalars())
-    evaluation = evaluate_instances(claim, claim.instances, lambda: BatchSource(0, 8), watched=True)
-    assert evaluation.raised == []
-    assert evaluation.counts.evaluated == 8
-
-
-def test_a_control_is_swept_by_batches_first(declare):
-    """All instances are batches, as many as without scouts; the scouts come on top."""
-    sizes = []
-
-    def body(x, y, z, w):
-        sizes.append(w.shape[0])
-        return leq(w.abs().amax(-1), 8.0)
-
-    claim = declare(body, boxes())
-    profile = replace(QUICK, batches=3, shapes=5)
-    assert sweep(claim, claim.instances, profile, 0, Tally(), proof=True) is None
-    assert sizes == [QUICK.size] * 3 + [FEW] * 5
-
-
-def test_scouts_count_sizes_and_batches_ranks_too(declare):
-    @instances
-    def squares(source):
-        n = source.integer(1, 3)
-        return n, source.tensor(n, n)
-
-    claim = declare(lambda n, A: leq(A.abs().amax((-1, -2)), 8.0), squares())
-    tally = Tally()
-    assert sweep(claim, claim.instances, replace(QUICK, batches=2), 0, tally) is None
-    sizes, ranks = (tally.reached[name] for name in ("n", "rank of A"))
-    assert set(sizes) == {1, 2, 3}
-    assert sum(sizes.values()) == tally.counts.evaluated == 3 * FEW + 2 * QUICK.size
-    assert sum(ranks.values()) == 2 * QUICK.size
 
 
 @pytest.mark.parametrize("high", [True, False])

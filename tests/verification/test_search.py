@@ -1,6 +1,5 @@
 """Sweeping and drawing: what is counted, what is re-checked in balls, and what was rounding."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from rankcheck import eq, leq
 from rankcheck.counterexamples.instance import evaluate, excess
 from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.source import instances
-from rankcheck.verification.profiles import PROFILES, Profile, Settings
+from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.search import JUDGED, draw, sweep, worst_of
 from rankcheck.verification.stages import search
 from rankcheck.verification.tally import Tally
@@ -27,39 +26,12 @@ def drawn(claim, count=20, seed=0, tally=None) -> Any:
     return draw(claim, claim.instances, count, seed, Tally() if tally is None else tally)
 
 
-def test_a_true_claim_is_tallied(declare, scalars):
-    claim = declare(lambda x: (leq(x.abs(), 8.0, label="a"), eq(x + x, 2 * x)), scalars())
-    seen: list[int] = []
-    found, tally = swept(claim, progress=seen.append)
-    assert found is None
-    assert tally.counts.evaluated == 6 * 64 == sum(seen)
-    assert (tally.counts.rejected, tally.counts.rounding) == (0, 0)
-    bound, identity = tally.relations.values()
-    assert (bound.kind, bound.label, bound.asserted) == ("leq", "a", 384)
-    assert (identity.kind, identity.label, identity.asserted) == ("eq", "", 384)
-    assert 0.5 < bound.ratio <= 1
-    assert (bound.deviation, identity.deviation) == (None, 0)
-    assert identity.killed
-
-
 def test_a_false_claim_is_found_and_proved(declare, scalars):
     claim = declare(lambda x: leq(x, 7.0), scalars())
     found, _ = swept(claim)
     assert found.judgement.finding == "refuted"
     assert float(found.record.tensors[0]) > 7
     assert drawn(claim, 300).judgement.finding == "refuted"
-
-
-def test_what_cannot_be_batched_is_run_one_by_one(declare, scalars):
-    shapes = set()
-
-    def body(x):
-        shapes.add(tuple(x.shape))
-        return leq(x, 9.0)
-
-    claim = declare(body, scalars(), no_batch="it says so")
-    assert swept(claim)[1].counts.evaluated == SMALL.single
-    assert shapes == {()}
 
 
 def test_rounding_is_no_violation(declare, scalars):
@@ -207,15 +179,3 @@ def test_the_seed_decides_what_is_seen(declare, scalars, run):
 
     assert seen(0) == seen(0)
     assert seen(0) != seen(1)
-
-
-def test_a_profile_evaluates_what_it_says(declare, scalars):
-    """Unless Hypothesis runs out of different instances, so many are drawn and swept."""
-    chosen = replace(PROFILES["quick"], size=2)
-    tally = Tally()
-    claim = declare(lambda x: leq(x * x, 64.5), scalars())
-    draw(claim, claim.instances, chosen.drawn, 0, tally)
-    assert tally.counts.evaluated == chosen.drawn
-    swept = Tally()
-    sweep(claim, claim.instances, chosen, 0, swept)
-    assert swept.counts.evaluated == 2 * chosen.batches

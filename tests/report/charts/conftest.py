@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -36,27 +35,15 @@ class Drawing:
         (place,) = [e for e in ticks if e.text == text]
         return float(place.get("x")) if axis == "x" else float(place.get("y")) - TALL / 4
 
-    def scale(self, axis, one, other, *, log=False):
+    def scale(self, axis, one, other):
         """A function from places to values, by two ticks, each a value with its text."""
-        (a, b), change = (one, other), math.log10 if log else float
-        start, end = self.tick(a[1], axis), self.tick(b[1], axis)
-
-        def value(place):
-            share = (place - start) / (end - start)
-            found = change(a[0]) + share * (change(b[0]) - change(a[0]))
-            return 10**found if log else found
-
-        return value
+        start, end = self.tick(one[1], axis), self.tick(other[1], axis)
+        return lambda place: one[0] + (place - start) / (end - start) * (other[0] - one[0])
 
     def points(self, element):
         """The points of a path of straight lines, with absolute coordinates."""
         numbers = [float(n) for n in _NUMBER.findall(element.get("d").replace("h0", ""))]
         return list(zip(numbers[::2], numbers[1::2], strict=True))
-
-    def series(self, name, number):
-        """The points of the one path of this class and series."""
-        (path,) = [e for e in self.all("path", name, f"s{number}") if "dash" not in e.get("class")]
-        return self.points(path)
 
 
 def parse(svg) -> Drawing:
