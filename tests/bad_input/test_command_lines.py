@@ -25,7 +25,7 @@ OPTIONS = {
     "verify": ["--profile", "--seed", "--shrink", "--json", "--nothing"],
     "hunt": ["--budget", "--seed", "--shrink", "--scope", "--device", "--json", "--executor",
              "--no"],
-    "certify": ["--instance", "--profile", "--seed", "--shrink", "--tight"],
+    "certify": ["--instance", "--profile", "--seed"],
     "list": ["--json", "--nothing"],
     "show": ["--ledger", "--json"],
     "new": ["--kind", "--nothing"],
