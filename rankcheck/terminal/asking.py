@@ -25,19 +25,20 @@ from rankcheck.prove.verifying import verify_claim
 from rankcheck.sharpen import keeping
 from rankcheck.sharpen import run as sharpening_runs
 from rankcheck.sharpen.result import Sharpened
-from rankcheck.terminal.display import Display, redraws
-from rankcheck.terminal.hunting import HuntDisplay
+from rankcheck.terminal.display import (
+    Display,
+    HuntDisplay,
+    ProveDisplay,
+    SharpenDisplay,
+    redraws,
+)
 from rankcheck.terminal.plain import say
-from rankcheck.terminal.proving import ProveDisplay
-from rankcheck.terminal.sharpening import SharpenDisplay
 from rankcheck.terminal.table import count
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.profiles import profile as chosen_profile
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from rankcheck.hunt.result import Hunt
 
 __all__ = ["NotebookLine", "VerifyDisplay", "asked"]
@@ -140,23 +141,12 @@ def _shape(shape: Any) -> Mapping[str, tuple[int, ...]] | None:
 class VerifyDisplay(Display):
     """Shows how many instances of one claim were evaluated."""
 
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(stream)
-        self._instances = 0
+    _instances = 0
 
     def progress(self, instances: int) -> None:
         """So many more instances."""
         self._instances += instances
-        self.now_and_then(self._line)
-
-    def render(self) -> Text:
-        """The state on one line."""
-        from rich.text import Text
-
-        return Text(self._line(), style="bold")
-
-    def _line(self) -> str:
-        return f"{count(self._instances)} instances, {self.seconds:.0f} s"
+        self.tell(f"{count(self._instances)} instances")
 
 
 class NotebookLine(io.TextIOBase):

@@ -24,7 +24,8 @@ from rankcheck.sharpen import sentences
 from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.terminal import audit as audits
-from rankcheck.terminal import formulas, hunting, table
+from rankcheck.terminal import formulas, table
+from rankcheck.terminal.display import hunt_sentence
 from rankcheck.terminal.plain import printable
 from rankcheck.verification.ledger import Ledger, Row
 
@@ -89,7 +90,7 @@ def _(shown: Ledger) -> str:
 
 @_text.register
 def _(shown: Hunt) -> str:
-    return f"{hunting.sentence(shown.to_json())}\n{shown.message}"
+    return f"{hunt_sentence(shown.to_json())}\n{shown.message}"
 
 
 @_text.register
