@@ -10,9 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from torch import Tensor
-
-from rankcheck.audit.files import check_width, data_of, parameters_of
+from rankcheck.audit.files import check_width, data_of
 from rankcheck.audit.layers import balance, measure_layers, spectra
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.outputs import check_outputs
@@ -27,7 +25,7 @@ from rankcheck.hunt.settings import check_device
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.versions import versions
 
-__all__ = ["Progress", "audit", "balanced_parameters"]
+__all__ = ["Progress", "audit"]
 
 Progress: TypeAlias = Callable[[str, int, int | None], object]
 """Called with a stage in words, how much of it is done, and of how much; None if that is one."""
@@ -132,28 +130,6 @@ def audit(
             result = replace(result, theorems=evaluated)
     result = replace(result, first=first(result), words=in_words(result))
     return replace(result, seconds=round(time.monotonic() - begin, 3))
-
-
-def balanced_parameters(
-    model: Any, *, slope: float | None = None, part: str | None = None
-) -> dict[str, Tensor]:
-    """The parameters of the balanced network, whose cost an audit names, in float64 by name.
-
-    A module that had the parameters of the model takes them by `load_state_dict`, if no layer was
-    folded: buffers are to be kept (`strict=False`).
-
-    Args:
-        model, slope, part: as for `audit`.
-
-    Raises:
-        ModelError: as for `audit`, or the iteration does not end.
-    """
-    with single_thread():
-        chain = chain_of(model, slope=slope, part=part)
-        try:
-            return parameters_of(chain, chain.balanced)
-        except ArithmeticError as error:
-            raise ModelError(f"no balanced network was found: {error}") from error
 
 
 def _check(model: Model) -> None:

@@ -101,8 +101,8 @@ def _free(audit: Audit) -> list[str]:
     )
     less = f"at a cost of {number(balanced.cost)} instead of {number(cost)}"
     return [
-        f"{percent(saved)} of the norm ‖θ‖² is free: `--balanced FILE` (in Python "
-        f"`balanced_parameters`) gives the same function {less}{seen}."
+        f"{percent(saved)} of the norm ‖θ‖² is free: `rankcheck.networks.balance_neurons` "
+        f"gives the same function {less}{seen}."
     ]
 
 

@@ -65,13 +65,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser, "the audit")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the audit as a page")
     parser.add_argument(
-        "--balanced",
-        metavar="FILE",
-        type=Path,
-        help="write the network after balancing, which has the same function and the least cost "
-        "that rescaling neurons can reach, as a new .safetensors file",
-    )
-    parser.add_argument(
         "--max-rank",
         metavar="K",
         type=at_least(1, "a rank is at least 1 here"),
@@ -125,9 +118,6 @@ def run(args: argparse.Namespace) -> int:
 
         files.write_text(args.html, audit_page(result))
         say(f"page: {args.html}", stream)
-    if args.balanced is not None:
-        _write_balanced(args)
-        say(f"balanced network: {args.balanced}", stream)
     if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
     return Exit.UNDECIDED if result.model.is_assumed else Exit.EXPECTED
@@ -141,26 +131,10 @@ def _check(args: argparse.Namespace, report: Path | None) -> None:
     """
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
-    if args.balanced is not None:
-        _check_new(args.balanced)
     if args.outputs is not None and args.data is None:
         raise InputError("--outputs needs --data: outputs are compared at the points of the data")
     outputs = None if args.outputs == args.data else args.outputs  # an archive may hold both
-    check_apart([args.model, args.data, outputs, args.html, args.balanced, report])
-
-
-def _check_new(path: Path) -> None:
-    """Check that a network can be written; no file is replaced, the trained one least.
-
-    Raises:
-        InputError: with the path and the reason.
-    """
-    what = "a balanced network"
-    if path.suffix != ".safetensors":
-        raise InputError(f"cannot write to {path}: {what} is a .safetensors file")
-    if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise InputError(f"cannot write to {path}: it exists; name another file, or delete it")
-    files.check_writable(path, what)
+    check_apart([args.model, args.data, outputs, args.html, report])
 
 
 def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
@@ -181,16 +155,3 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
         executor=args.executor or (args.workers if args.workers > 1 else None),
         progress=display.progress,
     )
-
-
-def _write_balanced(args: argparse.Namespace) -> None:
-    """Write the balanced network.
-
-    Raises:
-        InputError: balancing does not end, or the file cannot be written.
-    """
-    from rankcheck.audit import balanced_parameters
-    from rankcheck.audit.files import write_parameters
-
-    parameters = balanced_parameters(args.model, slope=args.slope, part=args.part)
-    write_parameters(args.balanced, parameters)

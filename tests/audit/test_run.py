@@ -88,7 +88,7 @@ def test_an_unbalanced_copy_is_balanced_again():
     assert found.balanced.cost == pytest.approx(float(net.cost()))
     assert found.balanced.change < 1e-14
     saved = 100 * (1 - float(net.cost()) / found.model.cost)
-    assert said(found, f"{saved:.3g} % of the norm", "`--balanced FILE`")
+    assert said(found, f"{saved:.3g} % of the norm", "`rankcheck.networks.balance_neurons`")
     assert said(found, "times as much", "not decided")
     assert found.layers[0].imbalance > 0.9
 

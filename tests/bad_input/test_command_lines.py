@@ -29,7 +29,7 @@ OPTIONS = {
     "list": ["--json", "--nothing"],
     "show": ["--ledger", "--json"],
     "new": ["--kind", "--nothing"],
-    "audit": ["--data", "--outputs", "--json", "--html", "--balanced", "--max-rank", "--slope",
+    "audit": ["--data", "--outputs", "--json", "--html", "--max-rank", "--slope",
               "--tolerance", "--device", "--executor", "--nothing"],
     "replay": ["--claims", "--again"],
 }  # fmt: skip
