@@ -1,6 +1,6 @@
 """Write a ledger as one HTML page: what is wrong in print first, then the claims, to be opened.
 
-They filter and sort, with formulas, matrices and pictures. The page needs no other file and no
+They filter and sort, with formulas and matrices. The page needs no other file and no
 network. With --ledger, what `rankcheck verify --json FILE` or `pytest --rankcheck-ledger FILE`
 wrote is shown, and nothing is verified; otherwise the claims are verified first. A SELECTOR is one
 of `rankcheck verify`.
@@ -15,7 +15,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankcheck import files
 from rankcheck.catalogue.collect import project
@@ -23,16 +22,11 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import add_selectors
 from rankcheck.commands.verify import Run, add_run
-from rankcheck.errors import InputError
-from rankcheck.stored import StoredError, read_json
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.live import Progress
 from rankcheck.terminal.plain import say
 from rankcheck.verification.ledger import Ledger, read_ledger
-
-if TYPE_CHECKING:
-    from rankcheck.report.charts import Picture
 
 HELP = "write a ledger as an HTML page"
 
@@ -48,14 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the page (default rankcheck-report.html)",
     )
     parser.add_argument("--ledger", metavar="FILE", type=Path, help="show this ledger")
-    parser.add_argument(
-        "--hunt",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="draw how the margin fell in this hunt, the JSON of rankcheck hunt (repeatable)",
-    )
     add_run(parser)
 
 
@@ -64,7 +50,6 @@ def run(args: argparse.Namespace) -> int:
     files.check_writable(args.out, "a page of rankcheck")
     if args.ledger is None:  # before numpy and torch are imported
         prepared = Run.of(args, select(args.selectors))
-    hunts = [picture for path in args.hunt for picture in _margins(path)]
     if args.ledger is not None:
         ledger, code = _chosen(read_ledger(args.ledger), args.selectors), Exit.EXPECTED
         entries: Sequence[Entry] = project()
@@ -75,30 +60,10 @@ def run(args: argparse.Namespace) -> int:
         code = exits.of_rows(ledger.rows)
     from rankcheck.report import ledger_page  # its libraries take a while to import
 
-    page = ledger_page(ledger, entries, hunts)
+    page = ledger_page(ledger, entries)
     files.write_text(args.out, page)
     say(f"page: {args.out}")
     return code
-
-
-def _margins(path: Path) -> list[Picture]:
-    """How the margins fell in the hunts of a file.
-
-    Raises:
-        InputError: if it is not what `rankcheck hunt --json` writes.
-    """
-    from rankcheck.report.charts import margin
-
-    try:
-        data = read_json(path)
-        hunts = data.get("hunts") if isinstance(data, dict) else None
-        if not isinstance(hunts, list) or not all(isinstance(one, dict) for one in hunts):
-            raise StoredError("it has no list of hunts")
-        return [margin(one) for one in hunts]
-    except OSError as error:
-        raise InputError(f"no hunt can be read from {path}: {error.strerror}") from error
-    except StoredError as error:
-        raise InputError(f"{path} is not what `rankcheck hunt --json` writes: {error}") from error
 
 
 def _chosen(ledger: Ledger, selectors: list[str]) -> Ledger:

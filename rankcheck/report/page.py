@@ -32,7 +32,6 @@ from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.files import project_folder
 from rankcheck.records.file import short
 from rankcheck.report import markup, svg
-from rankcheck.report.charts import Picture, bounds
 from rankcheck.report.instances import instance, shortened
 from rankcheck.report.networks import drawing
 from rankcheck.report.paths import public
@@ -169,23 +168,16 @@ def _docstring(entry: Entry | None) -> str:
     return _ROLE.sub(r"\1", text)
 
 
-def ledger_page(
-    ledger: Ledger,
-    entries: Iterable[Entry] = (),
-    hunts: Sequence[Picture] = (),
-) -> str:
+def ledger_page(ledger: Ledger, entries: Iterable[Entry] = ()) -> str:
     """A ledger as one HTML page that needs no other file.
 
     Args:
         entries: the claims as their files declare them, for witnesses, and families by name.
-        hunts: pictures beside that of the bounds, which is drawn if the ledger has several.
     """
     known = {entry.id: entry for entry in entries}
     whole = len(ledger.rows) < WHOLE
     parts = [ClaimPart.of(row, known.get(declared_id(row.id)), whole=whole) for row in ledger.rows]
-    several = sum(row.best_ratio is not None for row in ledger.rows) > 1
-    pictures = [bounds(ledger), *hunts] if several else list(hunts)
-    return render("ledger.html", ledger=ledger, pictures=pictures, whole=whole, **_shared(parts))
+    return render("ledger.html", ledger=ledger, whole=whole, **_shared(parts))
 
 
 def claim_page(claims: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:

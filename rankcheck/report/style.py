@@ -23,7 +23,5 @@ STYLE = """
 .plot .dots,.plot .spot{fill:none;stroke:var(--hue);stroke-width:7;stroke-linecap:round}
 .plot .spot{stroke-width:4.5}
 .plot .ring{fill:none;stroke:var(--hue);stroke-width:2}
-.plot a:hover path,.plot a:focus path{stroke:var(--ink)}
-.plot a:hover text,.plot a:focus text{text-decoration:underline}
 @media(max-width:560px){.plot text{font-size:20px}}
 """

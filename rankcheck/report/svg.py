@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Literal
-from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -29,7 +28,6 @@ __all__ = [
     "Chart",
     "Point",
     "apart",
-    "claim_link",
     "coordinate",
 ]
 
@@ -61,15 +59,6 @@ def coordinate(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError(f"received the coordinate {value}; a chart shows finite numbers")
     return f"{round(value, 1) + 0.0:g}" if abs(value) < 1e5 else f"{value:.0f}"
-
-
-def claim_link(id_: str) -> str:
-    """The link to a claim on the same page; its element has the id `claim-` and that of the claim.
-
-    >>> claim_link("rank.sandwich")
-    '#claim-rank.sandwich'
-    """
-    return "#claim-" + quote(printable(id_), safe="")
 
 
 def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -124,7 +113,6 @@ class Chart:
         self.top = TALL * (1.6 if y.label else 0.5)
         self.right = width - right
         self.bottom = height - TALL * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
-        self._has_links = False
         self._ends: list[tuple[float, int, str]] = []
         self._body: list[Markup] = [self._axes()]
 
@@ -154,30 +142,10 @@ class Chart:
         fine: bool = False,
     ) -> None:
         """Dots of one series, with a tooltip for all of them."""
-        self.marked([(series, points)], tip=tip, fine=fine)
-
-    def marked(
-        self,
-        many: Iterable[tuple[int, Iterable[Point]]],
-        *,
-        tip: str = "",
-        link: str = "",
-        fine: bool = False,
-    ) -> None:
-        """Dots of several series, with a tooltip and a link for all of them."""
-        name = "spot" if fine else "dots"
-        inner = _tip(tip)
-        for series, points in many:
-            places = map(self.place, points)
-            spots = "".join(f"M{coordinate(x)} {coordinate(y)}h0" for x, y in places)
-            if spots:
-                inner += Markup('<path class="{} s{}" d="{}"/>').format(name, series, spots)
-        if link:
-            self._has_links = True
-            inner = Markup('<a href="{}">{}</a>').format(link, inner)
-        elif tip:
-            inner = Markup("<g>{}</g>").format(inner)
-        self._body.append(inner)
+        places = map(self.place, points)
+        spots = "".join(f"M{coordinate(x)} {coordinate(y)}h0" for x, y in places)
+        if spots:
+            self._path("spot" if fine else "dots", series, spots, tip)
 
     def rings(self, points: Iterable[Point], series: int = 1, *, tip: str = "") -> None:
         """Open dots of one series, with a tooltip for all of them."""
@@ -185,8 +153,7 @@ class Chart:
             f"M{coordinate(x - _RING)} {coordinate(y)}{_CIRCLE}" for x, y in map(self.place, points)
         )
         if around:
-            ring = Markup('<path class="ring s{}" d="{}"/>').format(series, around)
-            self._body.append(Markup("<g>{}{}</g>").format(_tip(tip), ring))
+            self._path("ring", series, around, tip)
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
         """A histogram with bars between successive edges, where they reach above the least y."""
@@ -238,11 +205,9 @@ class Chart:
         ]
         size = [coordinate(self.width), coordinate(self.height)]
         return Markup(
-            '<svg class="plot" role="{}" viewBox="0 0 {} {}" width="{}" height="{}">'
+            '<svg class="plot" role="img" viewBox="0 0 {} {}" width="{}" height="{}">'
             "<title>{}</title><desc>{}</desc>{}</svg>"
         ).format(
-            # The parts of an image cannot be reached by keyboard or heard; links have to be.
-            "group" if self._has_links else "img",
             *size,
             *size,
             printable(self.title),
@@ -294,14 +259,13 @@ class Chart:
         pairs = [f"{written(x)} {written(y)}" for x, y in map(self.place, points)]
         return "M" + "L".join(pairs) if pairs else ""
 
-    def _path(self, name: str, series: int, text: str) -> None:
-        self._body.append(Markup('<path class="{} s{}" d="{}"/>').format(name, series, text))
+    def _path(self, name: str, series: int, text: str, tip: str = "") -> None:
+        path = Markup('<path class="{} s{}" d="{}"/>').format(name, series, text)
+        if tip:
+            path = Markup("<g><title>{}</title>{}</g>").format(printable(tip), path)
+        self._body.append(path)
 
 
 def _anchored(anchor: str, texts: Markup) -> Markup:
     """Texts that are all centred at their places, or all end there."""
     return Markup('<g text-anchor="{}">{}</g>').format(anchor, texts) if texts else texts
-
-
-def _tip(text: str) -> Markup:
-    return Markup("<title>{}</title>").format(printable(text)) if text else Markup("")

@@ -75,15 +75,11 @@ def test_a_claim_is_verified_and_shown(command):
         ("rank.bijections --ledger ledger.json", "rank.bijections"),
         ("--ledger ledger.json --out mine.html", "mine.html"),
         ("--ledger ledger.json --out /dev/full", "No space left on device"),
-        ("--ledger ledger.json --hunt ledger.json", "ledger.json"),
-        ("--ledger ledger.json --hunt bad.json", "bad.json"),
-        ("--ledger ledger.json --hunt none", "none"),
     ],
 )
 def test_bad_input_is_one_line_and_loses_nothing(written, command, arguments, fact):
     Path("other.json").write_text("{}")
     Path("mine.json").write_text("{}")
-    Path("bad.json").write_text('{"hunts": [{"history": 3}]}')
     Path("mine.html").write_text("<p>mine</p>")
     before = {path: path.read_bytes() for path in Path().iterdir()}
     code, _, error = command("report", *arguments.split())
