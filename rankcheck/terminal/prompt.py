@@ -94,12 +94,7 @@ def _(shown: Hunt) -> str:
 
 
 @_text.register
-def _(shown: Sharpened) -> str:
-    return shown.message
-
-
-@_text.register
-def _(shown: Result) -> str:
+def _(shown: Sharpened | Result | Found) -> str:
     return shown.message
 
 
@@ -137,11 +132,6 @@ def _(shown: Judgement) -> str:
         sign = SIGNS[shown.kind].fails
         said += f" ({shown.bits}-bit balls): {shown.lhs.describe()} {sign} {shown.rhs.describe()}"
     return f"{said}{f': {shown.reason}' if shown.reason else ''}>"
-
-
-@_text.register
-def _(shown: Found) -> str:
-    return shown.message
 
 
 @_text.register
