@@ -37,7 +37,7 @@ from rankcheck.report.networks import drawing
 from rankcheck.report.paths import public
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
-__all__ = ["claim_page", "fragment", "ledger_page", "render"]
+__all__ = ["fragment", "ledger_page", "render"]
 
 _ROOM = __name__.rpartition(".")[0]
 #: What docstrings write for the name of a function: its role, and the rooms it lies in.
@@ -178,17 +178,6 @@ def ledger_page(ledger: Ledger, entries: Iterable[Entry] = ()) -> str:
     whole = len(ledger.rows) < WHOLE
     parts = [ClaimPart.of(row, known.get(declared_id(row.id)), whole=whole) for row in ledger.rows]
     return render("ledger.html", ledger=ledger, whole=whole, **_shared(parts))
-
-
-def claim_page(claims: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:
-    """Some claims as an HTML page.
-
-    Args:
-        claims: the rows of the claims, with what their files declare.
-        verified: whether the rows come from a ledger; else no verdict is shown.
-    """
-    parts = [ClaimPart.of(row, entry, verified=verified) for row, entry in claims]
-    return render("claim.html", **_shared(parts))
 
 
 def fragment(
