@@ -52,8 +52,8 @@ STYLE = """
 @media(max-width:560px){.plot text{font-size:20px}}
 """
 Point = tuple[float, float]
-#: The width of a chart, in units.
-WIDTH = 640.0
+#: The width and the height of a chart, in units.
+WIDTH, HEIGHT = 640.0, 380.0
 #: The radius of an open dot, and its outline from the left.
 _RING = 3.5
 _CIRCLE = "a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0"
@@ -111,7 +111,6 @@ class Chart:
 
     Args:
         title, description: for people who hear the page; the title is also the tooltip.
-        height: of the whole, in units; it is `WIDTH` wide.
         right: the margin on the right, for labels.
     """
 
@@ -122,18 +121,16 @@ class Chart:
         x: Axis,
         y: Axis,
         *,
-        height: float = 380,
         right: float = 24,
     ) -> None:
         self.title, self.description = title, description
         self._x, self._y = x, y
-        self.height = height
         self._marks = x.marks(), y.marks()
         widest = max((len(text) for text in self._marks[1].values()), default=0)
-        self.left = (widest + 1) * WIDE if y.marks() else 4.0
-        self.top = TALL * (1.6 if y.label else 0.5)
+        self.left = (widest + 1) * WIDE
+        self.top = TALL * 1.6
         self.right = WIDTH - right
-        self.bottom = height - TALL * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
+        self.bottom = HEIGHT - TALL * 2.3
         self._ends: list[tuple[float, int, str]] = []
         self._body: list[Markup] = [self._axes()]
 
@@ -221,7 +218,7 @@ class Chart:
             self._text(self.right + 6, place + TALL / 4, text, series, "start")
             for place, (_, series, text) in zip(moved, self._ends, strict=True)
         ]
-        size = [coordinate(WIDTH), coordinate(self.height)]
+        size = [coordinate(WIDTH), coordinate(HEIGHT)]
         return Markup(
             '<svg class="plot" role="img" viewBox="0 0 {} {}" width="{}" height="{}">'
             "<title>{}</title><desc>{}</desc>{}</svg>"
@@ -248,13 +245,12 @@ class Chart:
             grid += f"M{left} {coordinate(y)}H{right}"
         for y, text in thinned(rows, 0, TALL):
             beside += self._text(self.left - 6, y + TALL / 4, text)
-        out = _anchored("middle", below) + _anchored("end", beside)
-        if self._x.label:
-            foot = self.height - TALL / 4
-            out += self._text((self.left + self.right) / 2, foot, self._x.label, None, "middle")
-        if self._y.label:
-            out += self._text(0, TALL * 0.8, self._y.label)
-        lines = Markup('<path class="grid" d="{}"/>').format(grid) if grid else Markup("")
+        anchored = Markup('<g text-anchor="{}">{}</g>')
+        out = anchored.format("middle", below) + anchored.format("end", beside)
+        middle, foot = (self.left + self.right) / 2, HEIGHT - TALL / 4
+        out += self._text(middle, foot, self._x.label, None, "middle")
+        out += self._text(0, TALL * 0.8, self._y.label)
+        lines = Markup('<path class="grid" d="{}"/>').format(grid)
         frame = Markup('<path class="axis" d="M{} {}V{}H{}"/>').format(left, top, bottom, right)
         return lines + frame + out
 
@@ -282,8 +278,3 @@ class Chart:
         if tip:
             path = Markup("<g><title>{}</title>{}</g>").format(printable(tip), path)
         self._body.append(path)
-
-
-def _anchored(anchor: str, texts: Markup) -> Markup:
-    """Texts that are all centred at their places, or all end there."""
-    return Markup('<g text-anchor="{}">{}</g>').format(anchor, texts) if texts else texts
