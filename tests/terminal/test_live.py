@@ -13,7 +13,7 @@ from rankcheck.prove.result import Progress as Proving
 from rankcheck.sharpen.progress import Progress as Sharpening
 from rankcheck.sharpen.words import message
 from rankcheck.terminal.display import Display, HuntDisplay, ProveDisplay, SharpenDisplay
-from rankcheck.terminal.live import Progress
+from rankcheck.terminal.live import Progress, styled
 from rankcheck.verification.counts import Counts
 from tests.sharpen.made import STATES, odd
 
@@ -79,6 +79,16 @@ def test_what_runs_and_what_is_left_is_drawn(row, terminal):
     assert "t.square" not in line
     rows = [text for text in plain(terminal.getvalue()).splitlines() if "holds" in text]
     assert len(rows) == 1
+
+
+def test_the_verdict_alone_is_coloured(row):
+    """Not the same word in an id; what is not as expected stands out."""
+    rows = [row(7, id="t.holds", verdict="holds"), row(8, id="t.undecided")]
+    _, *lines = styled(rows, 100)
+    for line, each, style in zip(lines, rows, ("green", "bold yellow"), strict=True):
+        [span] = line.spans
+        assert line.plain[span.start : span.end] == each.verdict
+        assert (span.start > len(each.id), span.style) == (True, style)
 
 
 def test_what_was_found_before_an_end_without_a_result():
