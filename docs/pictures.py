@@ -20,7 +20,7 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.report.page import fragment, ledger_page
 from rankcheck.terminal import table
-from rankcheck.terminal.live import rows_table
+from rankcheck.terminal.live import styled
 from rankcheck.verification.ledger import Ledger, Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import verify_claims
@@ -56,7 +56,8 @@ body { margin: 0; padding: 0; max-width: none; background: none; }
 def ledger(rows: list[Row], seconds: float, settings: Settings) -> str:
     """What `rankcheck verify` shows of rows at its end, as SVG."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    console.print(rows_table([(table.cells(row), row) for row in rows], COLUMNS, live=False))
+    for line in styled(rows, COLUMNS):
+        console.print(line)
     total = table.total(rows, seconds, settings.profile.name, settings.seed)
     console.print(Text(f"\n{total}\n"))  # the last line is cut
     svg = console.export_svg(title="rankcheck verify ID ID …", unique_id="ledger")

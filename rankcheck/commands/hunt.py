@@ -37,7 +37,8 @@ from rankcheck.commands.arguments import (
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT
 from rankcheck.parallel import Alone, Stopped, Tell
-from rankcheck.terminal import exits, hunting
+from rankcheck.terminal import exits
+from rankcheck.terminal.display import HuntDisplay, hunt_sentence
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
 from rankcheck.verification.one import suspected
@@ -101,8 +102,7 @@ def run(args: argparse.Namespace) -> int:
         Alone(partial(_prepare, entries), seconds, entries, warm=_warm, nested=True)
     ) as alone:
         for index in range(len(entries)):
-            shown = hunting.HuntDisplay(result.stream)
-            shown.doing = "importing"
+            shown = HuntDisplay(result.stream)
             with shown:
                 known = ask.known(alone, index)
             problem = known.problem
@@ -187,7 +187,7 @@ class _Ask:
             raise InputError(f"the process that imports the files {stopped.how()}") from stopped
         return known
 
-    def hunt(self, alone: Alone, index: int, known: _Report, shown: hunting.HuntDisplay) -> _Report:
+    def hunt(self, alone: Alone, index: int, known: _Report, shown: HuntDisplay) -> _Report:
         """Hunt a claim, and show how it goes on and what it has found.
 
         Raises:
@@ -206,7 +206,7 @@ class _Ask:
                 shown.say(f"a counterexample was proved before: rankcheck replay {kept}")
             raise
         shown.say(report.data["message"])
-        shown.say(hunting.sentence(report.data))
+        shown.say(hunt_sentence(report.data))
         return report
 
     def _answer(
@@ -214,7 +214,7 @@ class _Ask:
         alone: Alone,
         index: int,
         known: _Report,
-        shown: hunting.HuntDisplay,
+        shown: HuntDisplay,
     ) -> _Report:
         """The hunt of a claim; if its process was stopped, or died, what is known of it.
 

@@ -50,6 +50,7 @@ from rankcheck.prove.settings import Settings
 from rankcheck.prove.target import Target
 from rankcheck.prove.through import FaultError, through
 from rankcheck.terminal import exits
+from rankcheck.terminal.display import ProveDisplay
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
 from rankcheck.versions import versions
@@ -168,8 +169,6 @@ class _Ask:
         Raises:
             InputError: as `rankcheck.prove.run.prove`.
         """
-        from rankcheck.terminal.proving import ProveDisplay
-
         entry, shown = self.entry, ProveDisplay(written.stream)
         shown.say(f"proving {entry.id} for {settings.seconds:g} s: {entry.title}")
         with shown:
@@ -186,7 +185,7 @@ class _Ask:
             result = replace(result, left=None if left is None else shown_path(left))
         except OSError as error:
             problem = f"{error.filename}: {error.strerror}"
-        shown.result(result.message, proved=bool(result.proved))
+        shown.result(result.message.splitlines(), "bold green" if result.proved else "bold yellow")
         if problem:
             raise InputError(problem)
         if keep:

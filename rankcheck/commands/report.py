@@ -1,6 +1,6 @@
 """Write a ledger as one HTML page: what is wrong in print first, then the claims, to be opened.
 
-They filter and sort, with formulas, matrices and pictures. The page needs no other file and no
+They filter and sort, with formulas and matrices. The page needs no other file and no
 network. The ledger is what `rankcheck verify --json FILE` or `pytest --rankcheck-ledger FILE` have
 written; nothing is verified. A SELECTOR is one of `rankcheck verify`.
 """

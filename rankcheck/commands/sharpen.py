@@ -26,7 +26,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankcheck import files
 from rankcheck.catalogue.entry import Entry
@@ -48,12 +48,10 @@ from rankcheck.files import LEFT, shown_path
 from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.records.file import FORM
 from rankcheck.terminal import exits
+from rankcheck.terminal.display import SharpenDisplay
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
 from rankcheck.versions import versions
-
-if TYPE_CHECKING:
-    from rankcheck.terminal.sharpening import SharpenDisplay
 
 HELP = "how sharp a bound is, and what attains it"
 SCHEMA = 1
@@ -141,8 +139,6 @@ def _sharpened(
     Raises:
         InputError: as `rankcheck.sharpen.run.sharpen`.
     """
-    from rankcheck.terminal.sharpening import SharpenDisplay
-
     shown = SharpenDisplay(result.stream)
     settings = {
         "dial": args.dial,
@@ -163,7 +159,7 @@ def _sharpened(
         _tell(shown, entry)
         return None
     if answer.data:
-        shown.result(answer.data)
+        shown.answer(answer.data)
     for line in answer.kept:
         shown.say(f"  {line}")
     if answer.problem:

@@ -32,7 +32,6 @@ from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.files import project_folder
 from rankcheck.records.file import short
 from rankcheck.report import markup, svg
-from rankcheck.report.charts import bounds
 from rankcheck.report.instances import instance, shortened
 from rankcheck.report.networks import drawing
 from rankcheck.report.paths import public
@@ -170,7 +169,7 @@ def _docstring(entry: Entry | None) -> str:
 
 
 def ledger_page(ledger: Ledger, entries: Iterable[Entry] = ()) -> str:
-    """A ledger as one HTML page that needs no other file; several bounds are drawn.
+    """A ledger as one HTML page that needs no other file.
 
     Args:
         entries: the claims as their files declare them, for witnesses, and families by name.
@@ -178,9 +177,7 @@ def ledger_page(ledger: Ledger, entries: Iterable[Entry] = ()) -> str:
     known = {entry.id: entry for entry in entries}
     whole = len(ledger.rows) < WHOLE
     parts = [ClaimPart.of(row, known.get(declared_id(row.id)), whole=whole) for row in ledger.rows]
-    several = sum(row.best_ratio is not None for row in ledger.rows) > 1
-    pictures = [bounds(ledger)] if several else []
-    return render("ledger.html", ledger=ledger, pictures=pictures, whole=whole, **_shared(parts))
+    return render("ledger.html", ledger=ledger, whole=whole, **_shared(parts))
 
 
 def fragment(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rankcheck.report.charts.sharpening import frontier, pictures
+from rankcheck.report.charts.sharpening import frontier, ratios
 from rankcheck.report.markup import formula, is_title
 from rankcheck.report.page import render
 from rankcheck.report.svg import printable
@@ -37,7 +37,7 @@ def _values(data: Mapping[str, Any]) -> dict[str, Any]:
     dial = data["dial"]
     return {
         "data": data,
-        "drawn": [pictures(data, relation) for relation in data["relations"]],
+        "drawn": [ratios(data["by"], relation) for relation in data["relations"]],
         "dial_picture": None if dial is None else frontier(dial),
         "say": sentences,
         "text": printable,

@@ -14,12 +14,10 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Literal
-from urllib.parse import quote
 
 from markupsafe import Markup
 
 from rankcheck.report.axes import Axis, thinned
-from rankcheck.report.style import STYLE, TALL, WIDE
 
 __all__ = [
     "STYLE",
@@ -29,13 +27,33 @@ __all__ = [
     "Chart",
     "Point",
     "apart",
-    "claim_link",
     "coordinate",
 ]
 
+#: The height of a line of text on narrow screens, and the width of a letter, in units.
+TALL, WIDE = 22.0, 10.0
+#: The style sheet of all charts. Series 1 to 5 are colours, 0 is that of faint lines.
+STYLE = """
+.plot{display:block;max-width:100%;height:auto;overflow:visible}
+.plot text{font-family:inherit;font-size:14px;fill:var(--ink)}
+.plot .s0{--hue:var(--faint)}.plot .s1{--hue:var(--series-1)}.plot .s2{--hue:var(--series-2)}
+.plot .s3{--hue:var(--series-3)}.plot .s4{--hue:var(--series-4)}.plot .s5{--hue:var(--series-5)}
+.plot text.tone{fill:var(--hue)}
+.plot text.s0{fill:var(--ink)}
+.plot .axis{fill:none;stroke:var(--ink);stroke-width:1}
+.plot .grid{fill:none;stroke:var(--faint);stroke-width:1;opacity:.35}
+.plot .line{fill:none;stroke:var(--hue);stroke-width:2;stroke-linejoin:round}
+.plot .dash{stroke-dasharray:6 5}
+.plot .band{fill:var(--hue);opacity:.22}
+.plot .bars{fill:var(--hue)}
+.plot .dots,.plot .spot{fill:none;stroke:var(--hue);stroke-width:7;stroke-linecap:round}
+.plot .spot{stroke-width:4.5}
+.plot .ring{fill:none;stroke:var(--hue);stroke-width:2}
+@media(max-width:560px){.plot text{font-size:20px}}
+"""
 Point = tuple[float, float]
-#: The width of a chart, in units.
-WIDTH = 640.0
+#: The width and the height of a chart, in units.
+WIDTH, HEIGHT = 640.0, 380.0
 #: The radius of an open dot, and its outline from the left.
 _RING = 3.5
 _CIRCLE = "a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0"
@@ -63,15 +81,6 @@ def coordinate(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError(f"received the coordinate {value}; a chart shows finite numbers")
     return f"{round(value, 1) + 0.0:g}" if abs(value) < 1e5 else f"{value:.0f}"
-
-
-def claim_link(id_: str) -> str:
-    """The link to a claim on the same page; its element has the id `claim-` and that of the claim.
-
-    >>> claim_link("rank.sandwich")
-    '#claim-rank.sandwich'
-    """
-    return "#claim-" + quote(printable(id_), safe="")
 
 
 def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -102,7 +111,6 @@ class Chart:
 
     Args:
         title, description: for people who hear the page; the title is also the tooltip.
-        height: of the whole, in units; it is `WIDTH` wide.
         right: the margin on the right, for labels.
     """
 
@@ -113,19 +121,16 @@ class Chart:
         x: Axis,
         y: Axis,
         *,
-        height: float = 380,
         right: float = 24,
     ) -> None:
         self.title, self.description = title, description
         self._x, self._y = x, y
-        self.height = height
         self._marks = x.marks(), y.marks()
         widest = max((len(text) for text in self._marks[1].values()), default=0)
-        self.left = (widest + 1) * WIDE if y.marks() else 4.0
-        self.top = TALL * (1.6 if y.label else 0.5)
+        self.left = (widest + 1) * WIDE
+        self.top = TALL * 1.6
         self.right = WIDTH - right
-        self.bottom = height - TALL * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
-        self._has_links = False
+        self.bottom = HEIGHT - TALL * 2.3
         self._ends: list[tuple[float, int, str]] = []
         self._body: list[Markup] = [self._axes()]
 
@@ -155,30 +160,10 @@ class Chart:
         fine: bool = False,
     ) -> None:
         """Dots of one series, with a tooltip for all of them."""
-        self.marked([(series, points)], tip=tip, fine=fine)
-
-    def marked(
-        self,
-        many: Iterable[tuple[int, Iterable[Point]]],
-        *,
-        tip: str = "",
-        link: str = "",
-        fine: bool = False,
-    ) -> None:
-        """Dots of several series, with a tooltip and a link for all of them."""
-        name = "spot" if fine else "dots"
-        inner = _tip(tip)
-        for series, points in many:
-            places = map(self.place, points)
-            spots = "".join(f"M{coordinate(x)} {coordinate(y)}h0" for x, y in places)
-            if spots:
-                inner += Markup('<path class="{} s{}" d="{}"/>').format(name, series, spots)
-        if link:
-            self._has_links = True
-            inner = Markup('<a href="{}">{}</a>').format(link, inner)
-        elif tip:
-            inner = Markup("<g>{}</g>").format(inner)
-        self._body.append(inner)
+        places = map(self.place, points)
+        spots = "".join(f"M{coordinate(x)} {coordinate(y)}h0" for x, y in places)
+        if spots:
+            self._path("spot" if fine else "dots", series, spots, tip)
 
     def rings(self, points: Iterable[Point], series: int = 1, *, tip: str = "") -> None:
         """Open dots of one series, with a tooltip for all of them."""
@@ -186,8 +171,7 @@ class Chart:
             f"M{coordinate(x - _RING)} {coordinate(y)}{_CIRCLE}" for x, y in map(self.place, points)
         )
         if around:
-            ring = Markup('<path class="ring s{}" d="{}"/>').format(series, around)
-            self._body.append(Markup("<g>{}{}</g>").format(_tip(tip), ring))
+            self._path("ring", series, around, tip)
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
         """A histogram with bars between successive edges, where they reach above the least y."""
@@ -234,13 +218,11 @@ class Chart:
             self._text(self.right + 6, place + TALL / 4, text, series, "start")
             for place, (_, series, text) in zip(moved, self._ends, strict=True)
         ]
-        size = [coordinate(WIDTH), coordinate(self.height)]
+        size = [coordinate(WIDTH), coordinate(HEIGHT)]
         return Markup(
-            '<svg class="plot" role="{}" viewBox="0 0 {} {}" width="{}" height="{}">'
+            '<svg class="plot" role="img" viewBox="0 0 {} {}" width="{}" height="{}">'
             "<title>{}</title><desc>{}</desc>{}</svg>"
         ).format(
-            # The parts of an image cannot be reached by keyboard or heard; links have to be.
-            "group" if self._has_links else "img",
             *size,
             *size,
             printable(self.title),
@@ -263,13 +245,12 @@ class Chart:
             grid += f"M{left} {coordinate(y)}H{right}"
         for y, text in thinned(rows, 0, TALL):
             beside += self._text(self.left - 6, y + TALL / 4, text)
-        out = _anchored("middle", below) + _anchored("end", beside)
-        if self._x.label:
-            foot = self.height - TALL / 4
-            out += self._text((self.left + self.right) / 2, foot, self._x.label, None, "middle")
-        if self._y.label:
-            out += self._text(0, TALL * 0.8, self._y.label)
-        lines = Markup('<path class="grid" d="{}"/>').format(grid) if grid else Markup("")
+        anchored = Markup('<g text-anchor="{}">{}</g>')
+        out = anchored.format("middle", below) + anchored.format("end", beside)
+        middle, foot = (self.left + self.right) / 2, HEIGHT - TALL / 4
+        out += self._text(middle, foot, self._x.label, None, "middle")
+        out += self._text(0, TALL * 0.8, self._y.label)
+        lines = Markup('<path class="grid" d="{}"/>').format(grid)
         frame = Markup('<path class="axis" d="M{} {}V{}H{}"/>').format(left, top, bottom, right)
         return lines + frame + out
 
@@ -292,14 +273,8 @@ class Chart:
         pairs = [f"{written(x)} {written(y)}" for x, y in map(self.place, points)]
         return "M" + "L".join(pairs) if pairs else ""
 
-    def _path(self, name: str, series: int, text: str) -> None:
-        self._body.append(Markup('<path class="{} s{}" d="{}"/>').format(name, series, text))
-
-
-def _anchored(anchor: str, texts: Markup) -> Markup:
-    """Texts that are all centred at their places, or all end there."""
-    return Markup('<g text-anchor="{}">{}</g>').format(anchor, texts) if texts else texts
-
-
-def _tip(text: str) -> Markup:
-    return Markup("<title>{}</title>").format(printable(text)) if text else Markup("")
+    def _path(self, name: str, series: int, text: str, tip: str = "") -> None:
+        path = Markup('<path class="{} s{}" d="{}"/>').format(name, series, text)
+        if tip:
+            path = Markup("<g><title>{}</title>{}</g>").format(printable(tip), path)
+        self._body.append(path)

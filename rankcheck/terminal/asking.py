@@ -11,7 +11,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
 
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
@@ -24,24 +24,23 @@ from rankcheck.prove.verifying import verify_claim
 from rankcheck.sharpen import keeping
 from rankcheck.sharpen import run as sharpening_runs
 from rankcheck.sharpen.result import Sharpened
-from rankcheck.terminal.display import Display, redraws
-from rankcheck.terminal.hunting import HuntDisplay
+from rankcheck.terminal.display import (
+    Display,
+    HuntDisplay,
+    ProveDisplay,
+    SharpenDisplay,
+    redraws,
+)
 from rankcheck.terminal.plain import say
-from rankcheck.terminal.proving import ProveDisplay
-from rankcheck.terminal.sharpening import SharpenDisplay
 from rankcheck.terminal.table import count
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.profiles import profile as chosen_profile
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from rankcheck.hunt.result import Hunt
 
 __all__ = ["NotebookLine", "VerifyDisplay", "asked"]
-
-D = TypeVar("D", bound=Display)
 
 #: By the name of an option, what its numbers are, and the rule.
 _WHOLE = ("seed", "workers", "scope", "rounds", "tasks", "entries")
@@ -71,35 +70,28 @@ def asked(claim: Claim, what: str, **options: Any) -> Any:
 
 def _verify(claim: Claim, *, profile: str, seed: int, shrink: float) -> Row:
     settings = Settings(chosen_profile(profile), seed, shrink=shrink)
-    with _watched(VerifyDisplay) as shown:
-        return verify_claim(claim, settings, progress=None if shown is None else shown.progress)
+    with _watched(VerifyDisplay) as watched:
+        return verify_claim(claim, settings, **watched)
 
 
 def _hunt(claim: Claim, *, control: str | None, **options: Any) -> Hunt:
-    with _watched(HuntDisplay) as shown:
-        if shown is not None:
-            options["progress"] = shown.progress
+    with _watched(HuntDisplay) as watched:
         if control is None:
-            return hunting_runs.hunt(claim, **options)
-        return controls.hunt_variant(claim, control, **options)
+            return hunting_runs.hunt(claim, **options, **watched)
+        return controls.hunt_variant(claim, control, **options, **watched)
 
 
 def _sharpen(claim: Claim, *, record: bool, **options: Any) -> Sharpened:
-    with _watched(SharpenDisplay) as shown:
-        if shown is not None:
-            shown.doing = "the first batch"
-            options["progress"] = shown.progress
-        result = sharpening_runs.sharpen(claim, **options)
+    with _watched(SharpenDisplay) as watched:
+        result = sharpening_runs.sharpen(claim, **options, **watched)
     for line in keeping.record(result) if record else ():
         say(line)
     return result
 
 
 def _prove(claim: Claim, *, keep: bool, shape: Any, **options: Any) -> Result:
-    with _watched(ProveDisplay) as shown:
-        if shown is not None:
-            options["progress"] = shown.progress
-        result = proving_runs.prove(claim, shape=_shape(shape), **options)
+    with _watched(ProveDisplay) as watched:
+        result = proving_runs.prove(claim, shape=_shape(shape), **options, **watched)
     if keep:
         path = proofs.keep(claim, result)
         say("nothing to keep" if path is None else f"kept in {path}")
@@ -135,23 +127,15 @@ def _shape(shape: Any) -> Mapping[str, tuple[int, ...]] | None:
 class VerifyDisplay(Display):
     """Shows how many instances of one claim were evaluated."""
 
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(stream)
-        self._instances = 0
+    _instances = 0
 
     def progress(self, instances: int) -> None:
         """So many more instances."""
         self._instances += instances
-        self.now_and_then(self._line)
+        self.tell(f"{count(self._instances)} instances")
 
-    def render(self) -> Text:
-        """The state on one line."""
-        from rich.text import Text
 
-        return Text(self._line(), style="bold")
-
-    def _line(self) -> str:
-        return f"{count(self._instances)} instances, {self.seconds:.0f} s"
+_Shown: TypeAlias = VerifyDisplay | HuntDisplay | SharpenDisplay | ProveDisplay
 
 
 class NotebookLine(io.TextIOBase):
@@ -188,19 +172,20 @@ class NotebookLine(io.TextIOBase):
 
 
 @contextmanager
-def _watched(display: Callable[[TextIO], D]) -> Iterator[D | None]:
-    """A display where one can be seen, while it is entered; None elsewhere."""
+def _watched(display: Callable[[TextIO], _Shown]) -> Iterator[dict[str, Any]]:
+    """The argument `progress` of a run, while a display is entered that can be seen; else none."""
     if in_notebook():
         line = NotebookLine()
         try:
-            yield display(cast(TextIO, line))
+            yield {"progress": display(cast(TextIO, line)).progress}
         finally:
             line.close()
     elif redraws(sys.stderr):
         with display(sys.stderr) as shown:
-            yield shown
+            shown.doing = "begun"
+            yield {"progress": shown.progress}
     else:
-        yield None
+        yield {}
 
 
 def in_notebook() -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from rankcheck.audit.ranks import TOLERANCE
 from rankcheck.audit.result import WITHOUT_DATA
@@ -14,8 +14,6 @@ from rankcheck.terminal.plain import WIDTH, fitting, printable, wrapped
 from rankcheck.terminal.table import count
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from rankcheck.audit.result import Audit, DataFacts, LayerFacts, Quantiles, Side, TheoremFacts
 
 __all__ = ["AuditDisplay", "brief", "lines"]
@@ -44,27 +42,13 @@ _SPARED = ("bent", "imbal", "shape", "dist²", "linear", "dead", "gap")
 class AuditDisplay(Display):
     """Shows how far an audit is."""
 
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(stream)
-        self._stage = "importing"
-
     def progress(self, stage: str, done: int, total: int | None) -> None:
         """So much of a stage is done."""
-        self._stage = stage if total is None else f"{stage} {count(done)} of {count(total)}"
-        self.now_and_then(self._line)
+        self.tell(stage if total is None else f"{stage} {count(done)} of {count(total)}")
 
     def interrupted(self) -> None:
         """Say how far the audit was."""
-        self.say(f"The audit was stopped in {self._stage}. An audit is reported as a whole.")
-
-    def render(self) -> Text:
-        """The stage, how much of it is done, and the seconds."""
-        from rich.text import Text
-
-        return Text(printable(self._line()), style="bold")
-
-    def _line(self) -> str:
-        return f"{self._stage}, {self.seconds:.0f} s"
+        self.say(f"The audit was stopped in {self.doing}. An audit is reported as a whole.")
 
 
 def lines(

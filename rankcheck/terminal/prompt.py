@@ -24,7 +24,8 @@ from rankcheck.sharpen import sentences
 from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.terminal import audit as audits
-from rankcheck.terminal import formulas, hunting, table
+from rankcheck.terminal import formulas, table
+from rankcheck.terminal.display import hunt_sentence
 from rankcheck.terminal.plain import printable
 from rankcheck.verification.ledger import Ledger, Row
 
@@ -89,16 +90,11 @@ def _(shown: Ledger) -> str:
 
 @_text.register
 def _(shown: Hunt) -> str:
-    return f"{hunting.sentence(shown.to_json())}\n{shown.message}"
+    return f"{hunt_sentence(shown.to_json())}\n{shown.message}"
 
 
 @_text.register
-def _(shown: Sharpened) -> str:
-    return shown.message
-
-
-@_text.register
-def _(shown: Result) -> str:
+def _(shown: Sharpened | Result | Found) -> str:
     return shown.message
 
 
@@ -136,11 +132,6 @@ def _(shown: Judgement) -> str:
         sign = SIGNS[shown.kind].fails
         said += f" ({shown.bits}-bit balls): {shown.lhs.describe()} {sign} {shown.rhs.describe()}"
     return f"{said}{f': {shown.reason}' if shown.reason else ''}>"
-
-
-@_text.register
-def _(shown: Found) -> str:
-    return shown.message
 
 
 @_text.register

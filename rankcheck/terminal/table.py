@@ -13,13 +13,8 @@ from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import RelationFacts, Row
 
 __all__ = [
-    "HEADINGS",
-    "LEAST",
-    "SELDOM",
-    "SPARED",
     "cells",
     "count",
-    "empty",
     "facts",
     "lines",
     "message",
@@ -40,8 +35,6 @@ HEADINGS = {
     "proved": ">",
     "sec": ">",
 }
-#: Columns that are left out where no row has anything there.
-SELDOM = ("proved",)
 #: The columns that a narrow terminal does without, the first one first.
 SPARED = ("kind", "sec", "tried", "proved", "small", "killed", "best")
 #: To how many characters an id may be cut before a column is left out.
@@ -84,23 +77,17 @@ def lines(rows: Iterable[Row], width: int | None = None) -> list[str]:
         width: how many characters fit in a line; then columns are left out, and an id that is too
             long goes on below its row. None for any number.
     """
-    ordered = [cells(row) for row in sorted(rows, key=lambda row: row.id)]
-    left = empty(ordered)
-    table = [tuple(HEADINGS), *ordered]
-    columns = zip(HEADINGS, zip(*table, strict=True), strict=True)
-    widths = {name: max(map(len, column)) for name, column in columns if name not in left}
+    table = [tuple(HEADINGS), *(cells(row) for row in sorted(rows, key=lambda row: row.id))]
+    columns = list(zip(HEADINGS, zip(*table, strict=True), strict=True))
+    widths = {name: max(map(len, column)) for name, column in columns}
+    if not any(dict(columns)["proved"][1:]):
+        del widths["proved"]
     if width is not None:
         names = fitting(widths | {"claim": min(widths["claim"], LEAST)}, SPARED, width, 1)
         others = sum(1 + widths[name] for name in names[1:])
         widths = {name: widths[name] for name in names}
         widths["claim"] = min(widths["claim"], max(8, width - others))
     return [_line(dict(zip(HEADINGS, line, strict=True)), widths) for line in table]
-
-
-def empty(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The columns that are left out: nothing stands there."""
-    places = {name: place for place, name in enumerate(HEADINGS)}
-    return [name for name in SELDOM if not any(row[places[name]] for row in rows)]
 
 
 def _line(line: Mapping[str, str], widths: Mapping[str, int]) -> str:

@@ -24,7 +24,6 @@ def verify_entry(
     entry: Entry,
     claim: Claim | BrokenClaim,
     settings: Settings,
-    progress: Callable[[int], None] | None = None,
     found: Callable[[Row], None] | None = None,
 ) -> Row:
     """The row of one claim; it has failed if its check raises or it is not well formed.
@@ -36,7 +35,7 @@ def verify_entry(
     from rankcheck.verification.check import verify_claim  # torch
 
     try:
-        return verify_claim(claim, settings, progress=progress, found=found)
+        return verify_claim(claim, settings, found=found)
     except Exception as error:
         return stopped_by(claim, error)
 

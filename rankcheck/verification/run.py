@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -28,12 +27,9 @@ from rankcheck.verification.profiles import Settings
 
 __all__ = ["Event", "default_workers", "row_of", "verify_claims"]
 
-#: What happens in a run: a claim begins; so many more instances of it were evaluated; its rows are
-#: complete; something happened that belongs to no claim.
-Event: TypeAlias = Started[Entry] | Told[Entry] | Done[Entry] | Lost
-
-#: A claim reports its progress at most once in so many seconds: a pipe carries it.
-SELDOM = 0.1
+#: What happens in a run: a claim begins; its rows are complete; something happened that belongs to
+#: no claim.
+Event: TypeAlias = Started[Entry] | Done[Entry] | Lost
 
 
 def default_workers(claims: int) -> int:
@@ -89,8 +85,6 @@ def verify_claims(
                 progress(Started(entries[index]))
             case Told(index, Row() as row):
                 found[index] = row
-            case Told(index, value):
-                progress(Told(entries[index], value))
             case Lost(text):
                 progress(Lost(f"{text}; the others go on"))
 
@@ -141,20 +135,6 @@ def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tel
         if isinstance(claim, BrokenClaim):
             return [verify(claim, settings)]
         each = [variants.at(claim, one) for one in variants.settings(claim)]
-        return [verify(one, settings, _seldom(progress), progress) for one in each]
+        return [verify(one, settings, progress) for one in each]
 
     return run
-
-
-def _seldom(progress: Tell) -> Callable[[int], None]:
-    """Report the sum of the numbers of instances, once in a while."""
-    instances, last = 0, -math.inf
-
-    def report(value: int) -> None:
-        nonlocal instances, last
-        instances += value
-        if time.monotonic() - last > SELDOM:
-            progress(instances)
-            instances, last = 0, time.monotonic()
-
-    return report

@@ -82,7 +82,7 @@ def test_each_claim_has_a_row(mine, text):
     def verify():
         entries = select([str(mine)])
         for entry, claim in zip(entries, load_each(entries), strict=True):
-            rows.append(verify_entry(entry, claim, SMALL, lambda steps: None))
+            rows.append(verify_entry(entry, claim, SMALL))
 
     try:
         with contextlib.suppress(InputError):

@@ -1,7 +1,7 @@
 """A run in one process: its rows and its events."""
 
 from rankcheck.catalogue.selection import select
-from rankcheck.parallel import Done, Started, Told
+from rankcheck.parallel import Done, Started
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.run import verify_claims
 from tests.claim_text import claim
@@ -14,7 +14,4 @@ def test_a_run_tells_what_happens(mine, tmp_path):
     small = Settings(Profile("small", drawn=5, batches=4, size=64, single=4), folder=tmp_path)
     [row] = verify_claims([entry], small, progress=seen.append)
     assert (row.id, row.verdict) == ("t.fine", "guarded")
-    first, *between, last = seen
-    assert (first, last) == (Started(entry), Done(entry, [row]))
-    assert all(isinstance(event, Told) and event.value > 0 for event in between)
-    assert between
+    assert seen == [Started(entry), Done(entry, [row])]

@@ -1,10 +1,9 @@
-"""What pictures share: axes of layers and whole numbers, logarithmic axes with a floor, stairs."""
+"""What pictures share: axes of layers and whole numbers, logarithmic axes with a floor."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 from rankcheck.report.axes import steps
 from rankcheck.report.svg import Axis, Point
@@ -16,7 +15,6 @@ __all__ = [
     "log_axis",
     "on_pixels",
     "size_axis",
-    "stairs",
     "whole_axis",
 ]
 
@@ -92,15 +90,3 @@ def on_pixels(points: Sequence[Point], axis: Axis) -> list[Point]:
     for x, y in points:
         seen.setdefault((x, round(axis.share(y) / PIXEL)), (x, y))
     return list(seen.values())
-
-
-def stairs(points: Sequence[Point], end: float) -> list[Point]:
-    """A line that keeps its height up to the next point, and up to the end.
-
-    >>> stairs([(0, 1), (2, 5)], 3)
-    [(0, 1), (2, 1), (2, 5), (3, 5)]
-    """
-    out = list(points[:1])
-    for before, after in pairwise(points):
-        out += [(after[0], before[1]), after]
-    return [*out, (end, points[-1][1])]

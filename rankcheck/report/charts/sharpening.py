@@ -1,4 +1,4 @@
-"""The pictures of a sharpening: the ratio by shape and over the seconds, the frontier of a dial."""
+"""The pictures of a sharpening: the ratio by shape, the frontier of a dial."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from rankcheck.claims.signs import SIGNS
 from rankcheck.report.charts.picture import Picture
-from rankcheck.report.charts.scales import floored, log_axis, stairs, whole_axis
+from rankcheck.report.charts.scales import floored, log_axis, whole_axis
 from rankcheck.report.figures import figure
 from rankcheck.report.svg import TALL, WIDE, Axis, Chart, Point
 from rankcheck.sharpen.sentences import between, even, key, limit, shown
 from rankcheck.sharpen.sentences import frontier as frontier_sentence
 
-__all__ = ["frontier", "history", "pictures", "ratios"]
+__all__ = ["frontier", "ratios"]
 
 Data = Mapping[str, Any]
 #: Values of which the largest one is so many times the least one have a logarithmic axis.
@@ -22,20 +22,12 @@ APART = 30.0
 #: A linear axis has at least this height, as a share of its largest value, and this room at its
 #: ends, as a share of its height.
 LEAST, ROOM = 0.1, 0.08
-#: A history of fewer improvements is no picture.
-STEPS = 3
 #: A larger number is drawn as this one.
 LARGEST = 1e300
 #: How the limit of a trend is named.
 LIMIT = "the limit"
 #: The series of what is proved, of what is false, and of what is extrapolated.
 _PROVED, _FALSE, _BEYOND = 1, 2, 3
-
-
-def pictures(data: Data, relation: Data) -> list[Picture]:
-    """The pictures of a relation that show something, in the order of the page."""
-    drawn = [ratios(data["by"], relation), history(relation, data["seconds"])]
-    return [picture for picture in drawn if picture is not None]
 
 
 def ratios(by: Sequence[str], relation: Data) -> Picture | None:
@@ -86,37 +78,6 @@ def _caption(by: Sequence[str], relation: Data, trend: Data | None) -> str:
     if trend is not None and trend["limit"] is not None:
         caption += f" The other one is the limit that is extrapolated, {limit(trend)}, in its band."
     return caption + (" The open dot is expected next." if trend is not None else "")
-
-
-def history(relation: Data, seconds: float) -> Picture | None:
-    """The largest certified ratio against the seconds of the run.
-
-    None of fewer than `STEPS` improvements, or of such that hardly improve.
-    """
-    points = [(float(at), _value(ratio)) for at, ratio in relation["history"]]
-    values = [value for _, value in points]
-    if len(points) < STEPS or max(values) - min(values) <= LEAST * max(map(abs, values)):
-        return None
-    end = max(seconds, points[-1][0])
-    y = _scale(values, _measure(relation))
-    best = shown(relation["best"]["ratio"])
-    chart = Chart(
-        f"The {_measure(relation)} over the seconds",
-        f"{len(points)} improvements, the last one after {points[-1][0]:.2g} of {end:.3g} seconds; "
-        f"the largest value is {best}.",
-        Axis(0, end, "seconds"),
-        y,
-        height=280,
-    )
-    _equality(chart, relation, y)
-    drawn = _on(y, points)
-    chart.line(stairs(drawn, end), _PROVED)
-    chart.dots(drawn, _PROVED, tip=f"{len(points)} improvements", fine=True)
-    caption = (
-        f"The largest {_formula(relation)} that was certified until then. The last improvement "
-        f"came after {points[-1][0]:.2g} of {end:.3g} seconds."
-    )
-    return Picture("history", chart.title, caption, chart.svg)
 
 
 def frontier(dial: Data) -> Picture | None:
