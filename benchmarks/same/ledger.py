@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,9 @@ def _noted() -> Iterator[dict[str, dict[str, Any]]]:
     """By control that a search of its own has caught: the stage, and the distance."""
     broken: dict[str, dict[str, Any]] = {}
     last: list[dict[str, Any]] = []
+    names: list[str] = []
     searched, checked = controls.search, controls.check_control
+    named_derived = controls.derived_name
 
     def search(*arguments: Any, **named: Any) -> Search:
         result = searched(*arguments, **named)
@@ -86,16 +88,30 @@ def _noted() -> Iterator[dict[str, dict[str, Any]]]:
             last.append({"stage": _stage(result), "distance": figure(result.violation.relative)})
         return result
 
-    def check(claim: Any, control: Any, name: str, settings: Settings) -> Any:
+    def made(make: Callable[..., Any]) -> Callable[..., Any]:
+        def control(claim: Any, name: str) -> Any:
+            names.append(name)
+            return make(claim, name)
+
+        return control
+
+    def derived_name(kind: str, relation: str) -> str:
+        names.append(named_derived(kind, relation))
+        return names[-1]
+
+    def check(control: Any, settings: Settings) -> Any:
         last.clear()
-        outcome = checked(claim, control, name, settings)
+        outcome = checked(control, settings)
         if outcome.caught:
-            broken[name] = last[-1] if last else {"stage": "hunt"}
+            broken[names[-1]] = last[-1] if last else {"stage": "hunt"}
         return outcome
 
     with (
         mock.patch.object(controls, "search", search),
         mock.patch.object(controls, "check_control", check),
+        mock.patch.object(controls, "without", made(controls.without)),
+        mock.patch.object(controls, "mutant", made(controls.mutant)),
+        mock.patch.object(controls, "derived_name", derived_name),
     ):
         yield broken
 

@@ -11,8 +11,6 @@ from rankcheck.claims.reference import OWN, REFERENCES, Document, parsed
 from rankcheck.errors import InputError
 from rankcheck.files import project_folder, shown_path, write_text
 
-__all__ = ["add_document"]
-
 _INDEX = """\
 # The statements of {title}, in reading order.
 # A statement has claims, or says in none why it has none:

@@ -24,8 +24,6 @@ from rankcheck.errors import InputError, contained
 from rankcheck.instances.source import Instances
 from rankcheck.notebook import InNotebooks
 
-__all__ = ["Body", "Claim", "ClaimError", "Need", "qualified_name"]
-
 Body = Callable[..., "Relation | tuple[Relation, ...]"]
 
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from rankcheck.doors import front
 
-__all__ = ["Methods"]
-
 #: Where certificates, records and proofs are left, below the working directory.
 FOLDER = ".rankcheck"
 

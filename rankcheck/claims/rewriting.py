@@ -10,8 +10,6 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-__all__ = ["assigned_once", "assignments", "changed", "definitions", "names_in"]
-
 
 @cache
 def definitions(file: str) -> tuple[ast.FunctionDef, ...]:

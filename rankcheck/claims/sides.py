@@ -17,8 +17,6 @@ from typing import Protocol
 
 from rankcheck.claims.rewriting import assigned_once, definitions
 
-__all__ = ["RELATIONS", "definition", "sides_of", "written_of"]
-
 #: What makes a relation of two sides.
 RELATIONS = frozenset({"leq", "lt", "eq"})
 #: What was assigned to a name is shown in its place up to so many characters.

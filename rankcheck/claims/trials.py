@@ -24,8 +24,6 @@ from rankcheck.files import project_folder
 from rankcheck.instances.source import Source, instances
 from rankcheck.stored import StoredError, build, read_json
 
-__all__ = ["LEVEL", "Run", "mostly", "recorded_runs", "sign_test"]
-
 #: The level of all claims about trained networks.
 LEVEL = 0.05
 

@@ -15,8 +15,6 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.rewriting import assignments, changed
 from rankcheck.claims.sides import definition
 
-__all__ = ["assigned", "named_values"]
-
 #: Longer expressions are left out.
 CODE = 160
 

@@ -20,8 +20,6 @@ from rankcheck.counterexamples.values import text
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.notebook import InNotebooks
 
-__all__ = ["Refutation", "explained"]
-
 
 class Refutation(InNotebooks, Counterexample):
     """A counterexample that ball arithmetic has proved, with the arguments of the body at hand.

@@ -17,11 +17,12 @@ from typing import Any
 from flint import arb
 
 from rankcheck import balls
+from rankcheck.catalogue.certificates import FORM, CertificateError, read
 from rankcheck.catalogue.finding import find, short
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.variants import at, settings
-from rankcheck.counterexamples.certificate import CertificateError, read, section, stored_path
+from rankcheck.counterexamples.certificate import section
 from rankcheck.counterexamples.describe import describe_exact, selector
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
@@ -90,7 +91,7 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
         MemoryError or what else says so: if memory was short; that says nothing about the file.
     """
     path = Path(path)
-    if claim is not None and path == stored_path(claim) and not path.exists():
+    if claim is not None and path == FORM.path(claim) and not path.exists():
         raise CertificateError(_not_stored(claim, path))
     data = read(path)
     if claim is None:

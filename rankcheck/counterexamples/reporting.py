@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from rankcheck.catalogue.certificates import CertificateError, read
 from rankcheck.catalogue.entry import at_prompt
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.counterexamples.message import typed_lines, undecided_message
 from rankcheck.counterexamples.refutation import Refutation, explained
@@ -97,7 +97,7 @@ def smaller_certificate(folder: Path, violation: Instance) -> Path | None:
     """
     path = folder / f"{violation.claim.id}.json"
     try:
-        instance = certificates.read(path)["smallest"]["instance"]
+        instance = read(path)["smallest"]["instance"]
         if _size(instance) >= _size(write_choices(violation.record)):
             return None
         replayed = replay(path, claim=violation.claim)

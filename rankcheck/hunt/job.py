@@ -17,8 +17,6 @@ from rankcheck.hunt.shard import Outcome, Shard, run_shard
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.parallel import Deadline, Executor, Limits, Tell, Work, executor_for
 
-__all__ = ["Target", "Task", "inline", "limits_of", "workers_for"]
-
 #: A shard whose worker has died so often is given up.
 DEATHS = 3
 #: Of the seconds in which shards have to end after the budget, so many times as many are those that

@@ -18,8 +18,6 @@ from rankcheck.records.renewal import Candidate, held, renewed
 from rankcheck.stored import shown
 from rankcheck.versions import versions
 
-__all__ = ["Dropped", "check", "judged_again", "prove_again", "stale"]
-
 
 def prove_again(path: Path | str, claim: Claim) -> Iterator[tuple[RelationRecord, Attained]]:
     """Prove every instance of a file of records; by relation, what the best one attains.

@@ -27,8 +27,6 @@ from rankcheck.verification.branches import BatchError, check_branches
 from rankcheck.verification.places import Place, Values, arguments_of, change, figure, sides_of
 from rankcheck.verification.randomness import seeded
 
-__all__ = ["BatchError", "check_batching"]
-
 #: Instances in a batch, and how many of them are evaluated alone.
 SIZE, ALONE = 7, 3
 #: Instances of that batch that are evaluated beside one another only, repeated to fill a batch.

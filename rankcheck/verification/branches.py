@@ -34,8 +34,6 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Source
 from rankcheck.verification.randomness import seeded
 
-__all__ = ["BatchError", "Watch", "Watched", "check_branches", "watching"]
-
 #: What makes a Python value of the entries of a tensor, by the name of the function of torch.
 READERS = {
     "__bool__": "takes the truth value",

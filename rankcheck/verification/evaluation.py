@@ -34,15 +34,6 @@ from rankcheck.parallel.traces import raised
 from rankcheck.verification.branches import Watch, Watched, watching
 from rankcheck.verification.counts import Counts
 
-__all__ = [
-    "CULPRITS",
-    "Evaluation",
-    "Part",
-    "Raised",
-    "evaluate_instances",
-    "instance_text",
-]
-
 #: Halving ends once this many instances of a batch have raised: the claim has failed anyway.
 CULPRITS = 64
 #: Errors that say nothing about an instance: they are not caught.

@@ -24,16 +24,6 @@ from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.verification.counts import Counts
 from rankcheck.versions import versions
 
-__all__ = [
-    "SCHEMA",
-    "Ledger",
-    "LedgerError",
-    "Mutants",
-    "RelationFacts",
-    "Row",
-    "read_ledger",
-]
-
 SCHEMA = 3
 #: Written for readers of the file; a row computes them from its fields.
 _DERIVED = ("expected", "best_ratio", "tight_ratio", "deviation")
@@ -228,11 +218,6 @@ class Row(InNotebooks, Facts):
             for number, facts in enumerate(self.relations)
             if facts.asserted < share
         ]
-
-    @property
-    def unknown_strength(self) -> bool:
-        """Whether nothing says how strong the guard of a conjecture is."""
-        return bool(self.weakness)
 
     @property
     def weakness(self) -> str:

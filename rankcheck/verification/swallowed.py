@@ -26,8 +26,6 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, over_batch
 from rankcheck.verification.evaluation import Part
 
-__all__ = ["Seen", "swallowed"]
-
 #: A relation is seen on an instance if the tolerance is below this share of an entry's sides: a
 #: bound that is stronger by as much could fail there.
 CLEAR = STRENGTHENING

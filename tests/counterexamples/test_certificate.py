@@ -11,22 +11,18 @@ import pytest
 
 from rankcheck import eq, leq
 from rankcheck.balls import BallArray, precision
+from rankcheck.catalogue.certificates import FORM, CertificateError, read
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.kept import digest
 from rankcheck.catalogue.loader import LoadError, load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
 from rankcheck.claims.kinds import FALSE
-from rankcheck.counterexamples import (
-    CertificateError,
-    Instance,
-    from_choices,
-    read,
-    replay,
-    stored_path,
-    write,
-)
+from rankcheck.counterexamples import replay
+from rankcheck.counterexamples.certificate import write
 from rankcheck.counterexamples.describe import rounded_down
+from rankcheck.counterexamples.given import from_choices
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.replay import overlap
 from rankcheck.instances.source import instances
 from rankcheck.stored import LARGEST
@@ -103,7 +99,7 @@ def test_it_holds_exact_numbers_and_both_instances(certified, tmp_path):
 @pytest.mark.parametrize("entry", [e for e in project() if e.kind in FALSE], ids=lambda e: e.id)
 def test_stored_certificates_prove_their_claims_false(entry):
     [claim] = load([entry])
-    path = stored_path(claim)
+    path = FORM.path(claim)
     if not path.exists():
         pytest.fail(f"{entry.id} is declared as refuted and has no certificate at {path}")
     replayed = replay(path, claim=claim)

@@ -16,7 +16,7 @@ from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.instances.choices import read_choices
 from rankcheck.parallel import Inline, Unfinished
-from rankcheck.verification.batching import BatchError
+from rankcheck.verification.branches import BatchError
 
 pytestmark = pytest.mark.slow  # whole hunts
 
