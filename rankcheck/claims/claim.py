@@ -72,15 +72,10 @@ class Declaration(Facts):
             raise ClaimError(self, "a claim states its mathematics in the docstring of its body")
         for name, parameter in inspect.signature(self.body).parameters.items():
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                raise ClaimError(
-                    self,
-                    f"the body takes **{name}; it takes the parts of an instance in their order, "
-                    "and keyword-only parameters with defaults",
-                )
+                rule = "it takes parts of an instance, and keyword-only parameters with defaults"
+                raise ClaimError(self, f"the body takes **{name}; {rule}")
         if not 0 < self.effort < float("inf"):
-            raise ClaimError(
-                self, f"effort= is {self.effort!r}; it multiplies the instances, so it is positive"
-            )
+            raise ClaimError(self, f"effort= is {self.effort!r}; it is a positive number")
         parameters = self.parameters
         for name, setting in {
             **self.mutants,
@@ -88,10 +83,9 @@ class Declaration(Facts):
         }.items():
             unknown = set(setting) - set(parameters)
             if unknown:
+                known = f"parameters of the body, which has {sorted(parameters) or 'none'}"
                 raise ClaimError(
-                    self,
-                    f"control {name!r} sets {sorted(unknown)}; a control sets keyword-only "
-                    f"parameters of the body, which has {sorted(parameters) or 'none'}",
+                    self, f"control {name!r} sets {sorted(unknown)}; it sets keyword-only {known}"
                 )
         # What pytest and help() ask of a function. The fields of a `Claim` are frozen, and no more.
         self.__name__ = getattr(self.body, "__name__", self.id)

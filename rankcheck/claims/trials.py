@@ -38,10 +38,7 @@ def sign_test(successes: int, runs: int) -> float:
     (0.03125, 0.1875, 1.0)
     """
     if not (0 <= successes <= runs and runs >= 1):
-        raise ValueError(
-            f"received {successes} successes in {runs} runs; there are between 0 and as many "
-            "successes as runs, and at least one run"
-        )
+        raise ValueError(f"received {successes} successes in {runs} runs; at most all succeed")
     from scipy.special import bdtrc  # scipy.stats would take a second to import
 
     return float(bdtrc(successes - 1, runs, 0.5))

@@ -180,10 +180,7 @@ def _origin(claim: Claim) -> Path:
     for path in places:
         if path.is_file():
             return path
-    raise CertificateError(
-        f"no certificate at {' or '.join(map(shown_path, places))}. To certify numbers of your "
-        "own: rankcheck certify CLAIM --instance '[...]'; to search: rankcheck certify CLAIM"
-    )
+    raise CertificateError(f"no certificate at {' or '.join(map(shown_path, places))}")
 
 
 def _is_up_to_date(path: Path, fields: dict[str, object]) -> bool:

@@ -12,8 +12,7 @@ from typing import Any
 
 from rankcheck import balls
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.rewriting import assignments, changed
-from rankcheck.claims.sides import definition
+from rankcheck.claims.sides import assignments, changed, definition
 
 #: Longer expressions are left out.
 CODE = 160

@@ -82,8 +82,7 @@ def check(
 def stale(claim: Claim, path: Path, name: str, why: str) -> str:
     """That a record does not stand, and the command that renews it."""
     return (
-        f"the record of {name} ({shown_path(path)}) does not stand: {why}. The file, the claim or "
-        f"a function that it calls has changed since; `rankcheck record "
+        f"the record of {name} ({shown_path(path)}) does not stand: {why}; `rankcheck record "
         f"{selector(claim) or 'CLAIM'} --again` keeps what its instances prove now"
     )
 

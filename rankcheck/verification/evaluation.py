@@ -99,15 +99,10 @@ class Raised:
         return (drawn,) if text is None else (text, drawn)
 
     def told(self, claim: Claim) -> str:
-        """What was raised, in which line, the instance, and what to do."""
-        rule = (
-            "smaller ranges in the generator, or more memory, would decide it"
-            if self.short
-            else f"the {self.by} accepts every instance inside the hypotheses; source.require in "
-            "the generator, before the operation that raises, leaves an instance out"
-        )
+        """What was raised, in which line, the instance, and the rule."""
+        rule = f"the {self.by} accepts every instance inside the hypotheses (source.require)"
         what = raised(self.error, claim.file, self.by)
-        return "\n  ".join([what, *self.instance(claim), rule])
+        return "\n  ".join([what, *self.instance(claim), *([] if self.short else [rule])])
 
     @property
     def short(self) -> bool:

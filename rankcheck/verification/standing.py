@@ -87,8 +87,7 @@ class Standing:
         """The relations that are said not to be sharp, and whose record attains the bound."""
         return [
             f"loose= says why {relation.name} is not sharp, and on {relation.best.description} "
-            f"lhs / rhs is {relation.best.short}; take the reason away, or give reasons by label "
-            "for the other bounds"
+            f"lhs / rhs is {relation.best.short}"
             for relation in self.records.relations
             if claim.loose_because(relation.label) is not None and relation.best.sharp
         ]
