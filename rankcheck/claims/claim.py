@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import CodeType, GeneratorType, ModuleType
+from types import CodeType, ModuleType
 from typing import Any
-
-import torch
 
 from rankcheck.balls import widths
 from rankcheck.claims.facts import Facts
@@ -171,9 +169,10 @@ class Claim(Methods, InNotebooks, Declaration):
             raise
         relations = returned if isinstance(returned, tuple) else (returned,)
         if not relations or not all(isinstance(relation, Relation) for relation in relations):
+            kinds = ", ".join(type(one).__name__ for one in relations) or "nothing"
             raise ClaimError(
                 self,
-                f"at {self._place}, the body returned {_returned(returned)}; "
+                f"at {self._place}, the body returned {kinds}; "
                 "a body returns leq(...), lt(...), eq(...) or a tuple of them",
             )
         return relations
@@ -206,22 +205,6 @@ class ClaimError(InputError):
     def __init__(self, claim: Declaration | str, rule: str) -> None:
         self.id = claim if isinstance(claim, str) else claim.id
         super().__init__(f"{self.id}: {rule}")
-
-
-def _returned(value: object) -> str:
-    """What a body returned that is no relation, in words."""
-    match value:
-        case None:
-            return "nothing (None)"
-        case torch.Tensor():
-            return f"a tensor of shape {tuple(value.shape)}"
-        case GeneratorType():
-            return "a generator, as every function with yield does"
-        case list():
-            return f"a list of {len(value)}"
-        case tuple():
-            return f"a tuple of {', '.join(type(one).__name__ for one in value) or 'nothing'}"
-    return f"{value!r:.80}"
 
 
 def qualified_name(thing: object) -> str:

@@ -8,7 +8,7 @@ from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.sides import sides_of
-from rankcheck.counterexamples.names import assigned
+from rankcheck.counterexamples.refutation import assigned
 from rankcheck.instances.matrices import matrices
 
 FILE = r'''
