@@ -1,10 +1,10 @@
 """All that an audit measures at points against single parts of it by torch.func.
 
 The network is a ReLU network with He-normal weights, 64 inputs and 10 outputs. Measured are
-Jacobians, their singular values, the traces of the tangent kernel, second moments and the EGOP,
-here in batches of bounded memory; the Jacobians and their singular values alone by
-torch.func.vmap(jacrev), all points at once; and the traces by jacrev in the parameters, point by
-point, the time of `SAMPLE` points multiplied. Each in a process of its own, on one thread.
+Jacobians, their singular values, the traces of the tangent kernel and the EGOP, here in batches of
+bounded memory; the Jacobians and their singular values alone by torch.func.vmap(jacrev), all points
+at once; and the traces by jacrev in the parameters, point by point, the time of `SAMPLE` points
+multiplied. Each in a process of its own, on one thread.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from torch import Tensor
 from torch.func import jacrev, vmap
 
 from benchmarks.measuring import Ratio, timed
-from rankcheck.audit.layers import spectra
-from rankcheck.audit.part import PART, Job, join
+from rankcheck.audit.points import see
 from rankcheck.networks import Network
 
 INPUTS, OUTPUTS = 64, 10
@@ -43,9 +42,9 @@ def network(width: int, depth: int) -> Network:
 
 
 def here(net: Network, X: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    job = Job(net, tuple(float(s[0]) for s in spectra(net)))
-    found = join(job.measure(x.numpy()) for x in X.split(PART))
-    return found.singular_values, found.traces[:SAMPLE]
+    norms = [float(torch.linalg.matrix_norm(w, 2)) for w in net.weights]
+    found = see(net, X, norms, (True,) * net.depth)
+    return found.singular_values.numpy(), found.traces[:SAMPLE].numpy()
 
 
 def jacobians(net: Network, X: Tensor) -> tuple[np.ndarray, None]:

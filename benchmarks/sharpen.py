@@ -151,7 +151,7 @@ class Clock:
 
 def sharpened(case: Case, clock: Clock, seed: int) -> None:
     """The search of `rankcheck sharpen`; what it finds is proved."""
-    settings = Settings(budget=clock.budget, seed=seed, relations=(case.relation,))
+    settings = Settings(budget=clock.budget, seed=seed)
     search = Search(case.claim, settings, executor_for(None, work_of(case.claim)))
     search.since = clock.since
     known = 0

@@ -18,10 +18,10 @@ from rich.text import Text
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry
 from rankcheck.parallel.arithmetic import fix_arithmetic
-from rankcheck.report.page import claim_page, fragment
+from rankcheck.report.page import fragment, ledger_page
 from rankcheck.terminal import table
 from rankcheck.terminal.live import rows_table
-from rankcheck.verification.ledger import Row
+from rankcheck.verification.ledger import Ledger, Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import verify_claims
 
@@ -66,7 +66,8 @@ def ledger(rows: list[Row], seconds: float, settings: Settings) -> str:
 
 def counterexample(row: Row, entry: Entry) -> str:
     """The part of a claim in the report, as SVG."""
-    [style] = re.findall(r"<style>(.*?)</style>", claim_page([(row, entry)]), re.DOTALL)
+    page = ledger_page(Ledger.of([row], profile="quick", seed=0, seconds=0.0), [entry])
+    [style] = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
     [article] = re.findall(r"<article.*</article>", fragment([row]), re.DOTALL)
     article = article.replace("<math", f'<math xmlns="{MATHML}"')
     article = article.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')

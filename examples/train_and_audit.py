@@ -80,10 +80,10 @@ def train(net: nn.Module, X: Tensor, Y: Tensor, steps: int) -> None:
 def say(found: Audit) -> None:
     """What to look at."""
     inner = found.layers[1:-1]
-    both = sum(layer.near_one == RANK for layer in inner)
+    near = [sum(abs(s - 1) <= 0.25 for s in layer.singular_values) for layer in inner]
     print(f"\nthe rank of the audit is {found.rank}, that of the target {RANK}")
     print(f"the cost per layer is {found.ceiling:.3f}; its limit for deep networks is the rank")
-    print(f"{both} of {len(inner)} inner layers have {RANK} singular values near 1:")
+    print(f"{near.count(RANK)} of {len(inner)} inner layers have {RANK} singular values near 1:")
     for number, layer in enumerate(found.layers, 1):
         values = " ".join(f"{s:.3f}" for s in layer.singular_values[: RANK + 3])
         print(f"  layer {number:2}: {values} ...")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,9 +57,6 @@ def check_writable(
     path: Path,
     kind: str,
     fields: Collection[str] | None = None,
-    *,
-    form: str | None = None,
-    same: Callable[[Path], bool] | None = None,
 ) -> None:
     """Check that a file can be written, before the work whose result it takes.
 
@@ -69,8 +66,6 @@ def check_writable(
     Args:
         kind: what is to be written, in words.
         fields: what the JSON of that kind has; None for a page of HTML.
-        form: the format in words, if it is neither.
-        same: whether a file that exists is of this kind, if it is neither.
 
     Raises:
         InputError: with the path and the reason.
@@ -87,12 +82,10 @@ def check_writable(
     if path.is_file() or not exists:
         check_place(path.resolve())
     if path.suffix == ".py":
-        form = form or ("HTML" if fields is None else "JSON")
+        form = "HTML" if fields is None else "JSON"
         raise InputError(f"cannot write to {path}: {kind} is {form}, and this is a Python file")
     full = path.is_file() and path.stat().st_size > 0
-    if same is None:
-        same = _is_page if fields is None else lambda path: _is_kind(path, fields)
-    if full and not same(path):
+    if full and not (_is_page(path) if fields is None else _is_kind(path, fields)):
         raise InputError(
             f"cannot write to {path}: it exists and is not {kind}; name another file, or delete it"
         )

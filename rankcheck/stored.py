@@ -29,20 +29,20 @@ class StoredError(ValueError):
     """A stored text is not what it should be: the place, what was received, the rule."""
 
 
-def read_json(path: Path, *, largest: int = LARGEST) -> Any:
+def read_json(path: Path) -> Any:
     """The JSON of a file; see `parse`.
 
     Raises:
         OSError: the file cannot be read.
-        StoredError: it is larger than `largest` bytes, or is not such JSON.
+        StoredError: it is larger than `LARGEST` bytes, or is not such JSON.
     """
     try:
         with path.open("rb") as file:  # a device has no size: count what comes
-            text = file.read(largest + 1)
+            text = file.read(LARGEST + 1)
     except ValueError as error:  # a NUL in the path
         raise StoredError(str(error)) from error
-    if len(text) > largest:
-        raise StoredError(f"it is too large; at most {largest} bytes are read")
+    if len(text) > LARGEST:
+        raise StoredError(f"it is too large; at most {LARGEST} bytes are read")
     return parse(text)
 
 

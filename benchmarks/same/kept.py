@@ -15,6 +15,7 @@ from rankcheck.prove.again import prove_again as proofs_again
 from rankcheck.prove.file import FORM as PROOFS
 from rankcheck.records import file as records
 from rankcheck.records.again import prove_again as records_again
+from rankcheck.records.file import RecordError
 from rankcheck.report.networks import drawing
 from rankcheck.report.tex import paragraph
 
@@ -38,8 +39,7 @@ def replayed(entry: Entry, quick: bool) -> dict[str, Any]:
             **{name: _written(path, claim, name) for name in LANGUAGES if not quick},
         }
     if (path := records.FORM.path(claim)).is_file():
-        again = records_again(path, claim)
-        found["records"] = {relation.name: best.written for relation, best in again}
+        found["records"] = _best(path, claim)
     if not quick and (path := PROOFS.path(claim)).is_file():
         found["proofs"] = [sentence for _, sentence in proofs_again(path, claim)]
     return found
@@ -52,6 +52,14 @@ def without_slow(found: Mapping[str, Any]) -> dict[str, Any]:
         slow = LANGUAGES
         left["counterexample"] = {k: v for k, v in left["counterexample"].items() if k not in slow}
     return left
+
+
+def _best(path: Any, claim: Any) -> dict[str, str] | str:
+    """By relation what its best instance proves, or that the file does not stand."""
+    try:
+        return {one.name: best.written for one, best in records_again(path, claim)}
+    except RecordError:
+        return "does not stand"
 
 
 def _written(path: Any, claim: Any, language: str) -> str:

@@ -16,14 +16,13 @@ from rankcheck.doors import door
 if TYPE_CHECKING:
     from rankcheck.audit.model import Model, ModelError
     from rankcheck.audit.result import Audit
-    from rankcheck.audit.run import audit, balanced_parameters
+    from rankcheck.audit.run import audit
 
 __all__ = [
     "Audit",
     "Model",
     "ModelError",
     "audit",
-    "balanced_parameters",
 ]
 
 __getattr__ = door(
@@ -31,6 +30,6 @@ __getattr__ = door(
     {
         ".model": ("Model", "ModelError"),
         ".result": ("Audit",),
-        ".run": ("audit", "balanced_parameters"),
+        ".run": ("audit",),
     },
 )

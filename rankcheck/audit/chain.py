@@ -1,4 +1,4 @@
-r"""Affine maps, batch norms and activations in a row, as a chain.
+r"""Affine maps and activations in a row, as a chain.
 
 Between two activations everything is affine: x ↦ W₂(W₁x + b₁) + b₂ = W₂W₁x + (W₂b₁ + b₂), and a
 batch norm in evaluation mode is x ↦ s ⊙ x + t with s = γ / √(σ² + ε) and t = β − s ⊙ μ, for its
@@ -10,7 +10,7 @@ stands in front of a last layer, which is the identity.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,8 @@ __all__ = [
     "Step",
     "assemble",
     "batch_norm",
+    "compare",
     "diagonal",
-    "half_precision",
     "numbers",
     "squares",
 ]
@@ -37,6 +37,8 @@ __all__ = [
 LARGEST = 1 << 27
 #: The most affine maps that a chain may have.
 MOST_LAYERS = 1000
+#: What was read is compared at so many random points; this share of the outputs is rounding.
+POINTS, CLOSE = 8, 1e-7
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -53,12 +55,6 @@ class Affine:
     name: str
     weight: Tensor
     bias: Tensor | None = None
-
-    @property
-    def inputs(self) -> int:
-        """How many numbers go in; 1 may be any number of a diagonal."""
-        same = self.weight.ndim == 1 and self.bias is not None
-        return max(self.weight.shape[-1], len(self.bias) if same and self.bias is not None else 1)
 
 
 @dataclass(frozen=True)
@@ -144,14 +140,6 @@ def diagonal(kind: str, name: str, c: Tensor, left: bool) -> Affine | None:
     return None
 
 
-def half_precision(parameters: Iterable[Any]) -> list[str]:
-    """What is said of a network some of whose parameters have half precision."""
-    types = {str(getattr(one, "dtype", "")).removeprefix("torch.") for one in parameters}
-    found = ", ".join(sorted(types & {"float16", "bfloat16"}))
-    text = "they are read as the numbers that they are, and all is computed in double precision"
-    return [f"parameters are stored in half precision ({found}): {text}"] * bool(found)
-
-
 def assemble(
     steps: Sequence[Step],
     source: str,
@@ -171,33 +159,62 @@ def assemble(
         ModelError: there is no matrix, the first step is an activation, or two follow one another;
             slopes differ, sizes do not chain, or numbers overflow.
     """
-    linear = any(isinstance(one, Affine) and one.weight.ndim == 2 for one in steps)
-    require(linear, "there is no linear layer; a network has at least one")
+    affine = [one for one in steps if isinstance(one, Affine)]
+    n = next((one.weight.shape[1] for one in affine if one.weight.ndim == 2), 0)
+    require(n, "there is no linear layer; a network has at least one")
     maps: list[Affine] = []
     folded: list[str] = []
     for group in _groups(steps):
-        width = len(maps[-1].weight) if maps else None
         if not group:
             group = [Affine(steps[-1].name, torch.ones(1, dtype=torch.float64))]
             folded.append(
                 f"behind the activation {label(steps[-1].name)} at the end the last layer is the "
-                f"identity, which costs {width} and is no parameter"
+                f"identity, which costs {n} and is no parameter"
             )
-        maps.append(_fold(group, width))
+        maps.append(_fold(group, n))
+        n = len(maps[-1].weight)
         each = " and ".join(label(one.name) for one in group)
         if len(group) > 1:
             folded.append(f"{each} have no activation between them: they are one affine map")
-        elif group[0].weight.ndim == 1 and len(group[0].weight) > 1:
+        elif len(group[0].weight) > 1 == group[0].weight.ndim:
             folded.append(f"{each} between two activations is a layer with a diagonal matrix")
     a = _slope([one for one in steps if isinstance(one, Activation)], len(maps), slope)
-    weights = [one.weight for one in maps]
     zeros = [torch.zeros(len(one.weight), dtype=torch.float64) for one in maps]
     biases = [zero if one.bias is None else one.bias for one, zero in zip(maps, zeros, strict=True)]
-    net = (Network.unchecked_slope if a == 1 else Network)(weights, biases, a)
+    make = Network.unchecked_slope if a == 1 else Network
+    net = make([one.weight for one in maps], biases, a)
     finite = math.isfinite(stored + float(net.cost()))
     require(finite, "the sum of squares of the parameters overflows")
     names, known = tuple(one.name for one in maps), tuple(one.bias is not None for one in maps)
     return Model(net, source, names, known, stored, tuple(folded), tuple(assumed), guess)
+
+
+def compare(
+    net: Network, function: Callable[[Tensor], Any], what: str, close: float = CLOSE
+) -> None:
+    """Check that a network computes what a function does, at random points together and alone.
+
+    Raises:
+        ModelError: it does not, or the function fails there.
+    """
+    draw = torch.Generator().manual_seed(0)
+    X = torch.randn(POINTS, net.widths[0], dtype=torch.float64, generator=draw)
+    here = net(X)
+    for number in (POINTS, 1):
+        try:
+            with torch.no_grad(), torch.random.fork_rng(devices=[]):
+                there = torch.as_tensor(function(X[:number].clone())).reshape(number, -1)
+        except Exception as error:
+            said = " ".join(str(error).split())[:160]
+            raise ModelError(
+                f"{what} fails at {number} points {net.widths[0]} numbers: {said}"
+            ) from error
+        same = there.shape == here[:number].shape
+        most = close * max(float(there.abs().max()), 1e-300)
+        require(
+            same and bool(((there - here[:number]).abs() <= most).all()),
+            f"{what} computes something else than the operations and parameters that were read",
+        )
 
 
 def _groups(steps: Sequence[Step]) -> list[list[Affine]]:
@@ -219,32 +236,28 @@ def _groups(steps: Sequence[Step]) -> list[list[Affine]]:
     return groups
 
 
-def _fold(group: Sequence[Affine], n: int | None) -> Affine:
-    """The composition of some affine maps, of n numbers, as a matrix and a bias."""
-    weight, bias = torch.ones(1, dtype=torch.float64), None
+def _fold(group: Sequence[Affine], n: int) -> Affine:
+    """The composition of affine maps, the first of which takes n numbers, as a matrix."""
+    W, b = torch.ones(n, dtype=torch.float64), torch.zeros(n, dtype=torch.float64)
     for step in group:
-        W, size = step.weight, step.inputs
-        free = size == 1 and W.ndim == 1
-        require(free or n in (None, size), f"{label(step.name)} takes {size} numbers; {n} come in")
-        n = n if free else size
-        entries = len(W) * weight.shape[-1] if W.ndim == 2 else 0
+        D, c, size = step.weight, step.bias, len(b)
+        sizes = [D.shape[1]] if D.ndim == 2 else [len(one) for one in (D, c) if one is not None]
+        wrong = next((one for one in sizes if one != size and (D.ndim == 2 or one != 1)), size)
+        require(wrong == size, f"{label(step.name)} takes {wrong} numbers; {size} come in")
+        entries = len(D) * n if D.ndim == 2 else 0
         require(entries <= LARGEST, f"{label(step.name)}, folded, has {entries} numbers, too many")
-        if bias is not None:
-            bias = W @ bias.expand(size) if W.ndim == 2 else W * bias
-        if step.bias is not None:
-            bias = step.bias if bias is None else bias + step.bias
-        if weight.ndim == 1:
-            weight = W * weight
+        if D.ndim == 2:
+            W, b = (D @ W if W.ndim == 2 else D * W), D @ b
         else:
-            weight = W @ weight if W.ndim == 2 else W.unsqueeze(-1) * weight
-        n = len(W) if W.ndim == 2 else n
-    n = n or 0
-    if weight.ndim == 1:
-        fits = n > 0 and n * n <= LARGEST
-        require(fits, f"{label(group[0].name)} takes {n} numbers; a matrix of it is not made")
-        weight = torch.diag(weight.expand(n))
+            W, b = (D.unsqueeze(-1) if W.ndim == 2 else D) * W, D * b
+        fits = c is None or len(c) in (1, len(b))
+        require(fits, f"{label(step.name)} has {len(b)} rows and a bias of another length")
+        b = b if c is None else b + c
+    if W.ndim == 1:
+        require(n * n <= LARGEST, f"{label(group[0].name)} takes {n} numbers, too many of a matrix")
+        W = torch.diag(W)
     name = "+".join(label(one.name)[1:-1] for one in group)
-    return Affine(name, weight.contiguous(), None if bias is None else bias.expand(n).contiguous())
+    return Affine(name, W.contiguous(), None if all(one.bias is None for one in group) else b)
 
 
 def _slope(activations: Sequence[Activation], depth: int, named: float | None) -> float:

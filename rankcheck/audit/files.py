@@ -23,31 +23,28 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import safe_open
-from safetensors.torch import save
 from torch import Tensor
 
 from rankcheck.audit.chain import LARGEST, numbers
 from rankcheck.audit.model import NO_CHAIN, Model, ModelError, label, require
 from rankcheck.errors import short_of_memory
-from rankcheck.files import write_bytes
-from rankcheck.networks import Network
 
 __all__ = [
     "check_width",
     "data_of",
     "kind_of",
-    "parameters_of",
     "parsing",
     "rows_of",
     "state_of",
     "where",
-    "write_parameters",
 ]
 
 #: The largest file that is read, in bytes. A checkpoint holds the state of an optimiser, too.
 LARGEST_FILE = 1 << 32
 #: The longest pickle that is read, in bytes: the names and shapes, without the numbers.
 LARGEST_PICKLE = 1 << 22
+#: Parts of names of what is no parameter.
+COUNTERS = {"num_batches_tracked", "n_averaged"}
 #: A pickle may use so many tuples, beside those of numbers, for another time.
 MOST_SHARED = 20
 
@@ -109,14 +106,15 @@ def kind_of(path: Path) -> str:
     return "onnx" if found == "text" and (path.suffix == ".onnx" or head[:1] == b"\x08") else found
 
 
-def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any], str | None]:
+def state_of(path: Path, kind: str, part: str | None) -> dict[str, Tensor]:
     """The parameters of a safetensors file or of a state dict, also in a checkpoint, by name.
 
-    Returns:
-        them, and what of `part` is left: a prefix of their names.
+    Args:
+        part: the beginning of the names of those that are meant. Of a checkpoint with several
+            state dicts, they begin with the place of theirs.
 
     Raises:
-        ModelError: it is neither, is damaged, or holds several state dicts and `part` names none.
+        ModelError: it is neither, is damaged, or holds several state dicts and no part is named.
         Exception: whatever a library raises on a file that is damaged, as for `parsing`.
     """
     if kind == "safetensors":
@@ -126,7 +124,7 @@ def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any]
         for other, kept in written.items():  # as `save_model` writes what layers share
             apart = kept not in named
             require(apart, f"{label(other)} and {label(kept)} are one parameter, {NO_CHAIN}")
-        return named, part
+        return _under(named, part)
     load = f"If you trust it: {{}}({where(path)!r}{{}}); torch.save({{}}, 'new.pt')"
     require(
         kind != "pickle",
@@ -137,13 +135,13 @@ def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any]
     content, sizes = _unpickled(path, load)
     found = _state_dicts(content)
     require(found, f"it holds no state dict, tensors by name, but a {type(content).__name__}")
-    places = [one for one in found if one and part and f"{part}.".startswith(f"{one}.")]
-    names = " and ".join(map(label, sorted(found)))
-    certain = len(found) == 1 or places
-    require(certain, f"it holds {names}, several networks; --part NAME reads one (Python: part=)")
-    place = max(places, key=len, default=next(iter(found)))
-    tensors = [tensor for tensor in found[place].values() if isinstance(tensor, Tensor)]
-    plain = [one for one in tensors if one.layout is torch.strided and not one.is_meta]
+    several = f"it holds {' and '.join(map(label, sorted(found)))}, several networks"
+    require(part or len(found) == 1, f"{several}; --part NAME reads one (Python: part=)")
+    state = next(iter(found.values()))
+    if len(found) > 1:
+        state = {f"{at}.{name}": one for at, all_ in found.items() for name, one in all_.items()}
+    tensors = _under(state, part)
+    plain = [one for one in tensors.values() if one.layout is torch.strided and not one.is_meta]
     whole = all(one.untyped_storage().nbytes() in sizes for one in plain)
     require(whole, "it is damaged: a tensor has no record of its size")
     total, most = sum(one.numel() * one.element_size() for one in plain), path.stat().st_size
@@ -152,7 +150,34 @@ def state_of(path: Path, kind: str, part: str | None) -> tuple[Mapping[Any, Any]
         f"it has {most} bytes, and its tensors {total}: strides or names repeat numbers; save each "
         "tensor with contiguous()",
     )
-    return found[place], (part or "")[len(place) + 1 :] or None if place in places else part
+    return tensors
+
+
+def _under(tensors: Mapping[Any, Any], part: str | None) -> dict[str, Tensor]:
+    """The parameters whose names begin with a prefix, without what wraps a module.
+
+    Raises:
+        ModelError: there are none, a name is no text, or what it names is no tensor.
+    """
+    found: dict[str, Tensor] = {}
+    tops: set[str] = set()
+    for name, value in tensors.items():
+        text = isinstance(name, str) and len(name) <= 500
+        require(text, f"the name of a parameter is {label(name)}, no text of at most 500 letters")
+        if isinstance(value, int | float | str | None):
+            continue
+        tensor = isinstance(value, Tensor)
+        require(tensor, f"{label(name)} is a {type(value).__name__}, and no tensor")
+        tops.add(name.partition(".")[0])
+        if name.rpartition(".")[2] in COUNTERS or not f"{name}.".startswith(f"{part or name}."):
+            continue
+        short = re.sub(r"(^|\.)(_orig_mod|module)\.", r"\1", name[len(part) + 1 if part else 0 :])
+        twice = f"{label(short)} is there twice, as of a module and its wrapper"
+        require(short not in found, twice)
+        found[short] = value
+    there = ", ".join(map(label, sorted(tops)[:8])) or "none"
+    require(found, f"there are no parameters under {label(part or '')}; there are {there}")
+    return found
 
 
 def _unpickled(path: Path, load: str) -> tuple[Any, set[int]]:
@@ -166,8 +191,7 @@ def _unpickled(path: Path, load: str) -> tuple[Any, set[int]]:
         pickles = [one for one in entries if one.rpartition("/")[2] == "data.pkl"]
         require(
             len(pickles) == 1,
-            f"it is a zip archive with {len(pickles)} state dicts; of a policy of "
-            f"stable-baselines3, zipfile.ZipFile({where(path)!r}).extract('policy.pth') has it",
+            f"it is a zip archive with {len(pickles)} state dicts",
         )
         require(
             not any("/code/" in one or one.endswith("constants.pkl") for one in entries),
@@ -326,26 +350,3 @@ def check_width(model: Model, X: Tensor) -> None:
     """
     n, width = X.shape[1], model.net.widths[0]
     require(n == width, f"the data have {n} numbers a point; the network takes {width}")
-
-
-# Writing
-
-
-def parameters_of(model: Model, net: Network) -> dict[str, Tensor]:
-    """The parameters of a network of the shape of a model, under the names of its layers."""
-    names: Sequence[str] = model.names
-    if len(set(names)) < net.depth:
-        names = [f"layers.{i}" for i in range(net.depth)]
-    layers = list(zip(names, net.weights, net.biases, model.biases, strict=True))
-    found = {f"{name}.weight": w.detach().cpu().clone() for name, w, _, _ in layers}
-    return found | {f"{name}.bias": b.detach().cpu().clone() for name, _, b, has in layers if has}
-
-
-def write_parameters(path: str | Path, arrays: Mapping[str, Tensor]) -> None:
-    """Write arrays by name as a safetensors file, either the whole file or nothing.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    ordered = {name: one.contiguous() for name, one in arrays.items()}
-    write_bytes(Path(path), save(ordered, metadata={"format": "pt"}))

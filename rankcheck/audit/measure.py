@@ -23,18 +23,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from math import isclose
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, jacrev
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
-from rankcheck.audit.ranks import GAP, TOLERANCE, ranks_and_gaps
+from rankcheck.audit.ranks import GAP, ranks_and_gaps
 from rankcheck.errors import InputError
-from rankcheck.networks import Network, balance_neurons
 
 _Values: TypeAlias = tuple[Tensor, float] | None
 
@@ -67,14 +64,12 @@ class Spectra:
     @property
     def text(self) -> str:
         """At how many points which rank is, and the largest singular values."""
-        counts = Counter(one for one in self.ranks if one is not None)
+        counts = Counter("unknown" if one is None else str(one) for one in self.ranks)
         said = ", ".join(f"{k} at {number}" for k, number in sorted(counts.items()))
-        undecided = f", undecided at {self.undecided}" if self.undecided else ""
-        if len(self.ranks) == 1:
-            said, undecided = ", ".join(map(str, counts)), ", undecided" * self.undecided
+        undecided = f", undecided at {self.undecided}" * bool(self.undecided)
         values = [f"{s:.3g}" for s in self.singular_values[:VALUES]]
-        more = ", …" if len(self.singular_values) > VALUES else ""
-        return f"rank {said or 'unknown'}{undecided}; singular values {', '.join(values)}{more}"
+        more = ", …" * (len(self.singular_values) > VALUES)
+        return f"rank {said}{undecided}; singular values {', '.join(values)}{more}"
 
 
 @dataclass(frozen=True)
@@ -101,6 +96,14 @@ class ModuleFacts:
     added: Spectra | None = None
     note: str = ""
 
+    def lines(self) -> list[str]:
+        """The numbers as text."""
+        m, n = self.shape
+        block = [f"{self.name} ({self.kind}, {m} × {n}): cost {self.cost:.4g}".strip()]
+        for what, spectra in (("J", self.jacobian), ("J − 1", self.added)):
+            block += [] if spectra is None else [f"  {what}: {spectra.text}"]
+        return [*block, f"  note: {self.note}"] if self.note else block
+
 
 @dataclass(frozen=True, repr=False)
 class Measured:
@@ -108,9 +111,6 @@ class Measured:
 
     Attributes:
         whole: of f itself.
-        balanced: the cost after rescaling hidden neurons with the same function
-            (`rankcheck.networks.balance_neurons`), for a `Sequential` of linear layers with one
-            (leaky) ReLU between them that share nothing; None for others.
         kernel_trace: tr Θ(x, x) by point; None where the derivative is too large.
         modules: those inside, in the order of their first calls.
         unused: the names of the parameters that f does not depend on.
@@ -118,7 +118,6 @@ class Measured:
     """
 
     whole: ModuleFacts
-    balanced: float | None
     kernel_trace: tuple[float, ...] | None
     modules: tuple[ModuleFacts, ...]
     unused: tuple[str, ...]
@@ -131,25 +130,14 @@ class Measured:
 
     def lines(self) -> list[str]:
         """The numbers as text; the modules come last."""
-        balanced = "" if self.balanced is None else f", {self.balanced:.4g} after balancing"
-        m, n = self.whole.shape
-        block = [f"{self.whole.kind}: {n} numbers in, {m} out; cost {self.cost:.4g}{balanced}"]
-        if self.whole.jacobian is not None:
-            block += [f"Jf: {self.whole.jacobian.text}"]
+        block = self.whole.lines()
         if self.kernel_trace is not None:
             middle = torch.tensor(self.kernel_trace).median()
-            block += [f"tr Θ(x, x): {float(middle):.4g}, the median"]
-        notes = [self.whole.note] if self.whole.note else []
+            block += [f"  tr Θ(x, x): {float(middle):.4g}, the median"]
         if self.unused:
-            notes += [f"f does not depend on {', '.join(self.unused)}"]
-        block += [f"note: {one}" for one in (*notes, *self.notes)]
-        for one in self.modules:
-            m, n = one.shape
-            block += [f"  {one.name} ({one.kind}, {m} × {n}): cost {one.cost:.4g}"]
-            for what, spectra in (("J", one.jacobian), ("J − 1", one.added)):
-                block += [] if spectra is None else [f"    {what}: {spectra.text}"]
-            block += [f"    note: {one.note}"] if one.note else []
-        return block
+            block += [f"  note: f does not depend on {', '.join(self.unused)}"]
+        block += [f"  note: {one}" for one in self.notes]
+        return [*block, *(f"  {line}" for one in self.modules for line in one.lines())]
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -160,9 +148,7 @@ class Measured:
         return data
 
 
-def measure(
-    module: nn.Module, X: Any, *, tolerance: float = TOLERANCE, points: int = 64
-) -> Measured:
+def measure(module: nn.Module, X: Any, *, points: int = 64) -> Measured:
     """Measure a module at points, in evaluation mode, in double precision, each point alone.
 
     All is done on a copy of the module, on its device, and the module stays as it is. Of an output
@@ -172,7 +158,6 @@ def measure(
     Args:
         X: points (N, ...) as the module takes them. Whole numbers, such as tokens, have no
             Jacobian; modules behind an embedding have.
-        tolerance: singular values up to this share of the largest one count as zero.
         points: at most so many are taken, at even distances in X.
 
     Raises:
@@ -184,42 +169,47 @@ def measure(
     if not X.ndim or not X.numel() or points < 1:
         raise InputError(f"X has the shape {tuple(X.shape)}; it has points (N, ...), one or more")
     places = torch.arange(min(points, len(X))) * len(X) // min(points, len(X))
-    fast = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)  # calls no module inside, has no derivative
-    try:
-        with torch.inference_mode(False), torch.enable_grad(), sdpa_kernel(SDPBackend.MATH):
-            return _measured(module, X[places.to(X.device)], tolerance)
-    finally:
-        torch.backends.mha.set_fastpath_enabled(fast)
-
-
-def _measured(module: nn.Module, X: Tensor, tolerance: float) -> Measured:
-    net, X, notes = _ready(module, X)
-    used = _used(net, X)
-    whole, inside = _Seen(net), dict[str, _Seen]()
-    traces: list[float] | None = []
-    for x in X:
-        whole.look(lambda z: net(z[None]), x)
-        _look_inside(net, x, inside)
-        if traces is not None and whole.shape[0] * sum(map(torch.numel, used.values())) > ENTRIES:
-            traces = None
-        if traces is not None:
-            traces.append(_trace(net, used, x))
-    facts = whole.facts("", used, tolerance)
-    modules = [one.facts(name, used, tolerance) for name, one in inside.items()]
-    assert facts is not None
+    with torch.inference_mode(False), torch.enable_grad(), sdpa_kernel(SDPBackend.MATH):
+        net, X, notes = _ready(module, X[places.to(X.device)])
+        own = {name: p for name, p in net.named_parameters() if p.requires_grad}
+        seen, used = dict[str, _Seen](), set[str]()
+        traces: list[float] | None = []
+        for x in X:
+            _look(net, x, seen)
+            y = _first(net(x[None]))
+            here = _needed(y, own)
+            used |= here.keys()
+            if y.numel() * sum(p.numel() for p in here.values()) > ENTRIES:
+                traces = None
+            if traces is not None:
+                rows = _derivatives(y, [*here.values()])
+                traces.append(sum(float((one.double() ** 2).sum()) for one in rows))
+    known = {id(own[name]) for name in used}
+    whole, *modules = (one.facts(name, known) for name, one in seen.items())
     return Measured(
-        whole=facts,
-        balanced=_balanced(net, facts.cost),
+        whole=whole,
         kernel_trace=None if traces is None else tuple(traces),
-        modules=tuple(one for one in modules if one is not None),
-        unused=tuple(name for name, _ in net.named_parameters() if name not in used),
+        modules=tuple(one for one in modules if known & seen[one.name].own),
+        unused=tuple(name for name in own if name not in used),
         notes=notes,
     )
 
 
+def _needed(y: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The parameters that y depends on."""
+    if not y.requires_grad or not parameters:
+        return {}
+    wanted = [*parameters.values()]
+    found = torch.autograd.grad(y.sum(), wanted, retain_graph=True, allow_unused=True)
+    pairs = zip(parameters.items(), found, strict=True)
+    return {name: p for (name, p), one in pairs if one is not None}
+
+
 def _ready(module: nn.Module, X: Tensor) -> tuple[nn.Module, Tensor, tuple[str, ...]]:
-    """A copy that is measured, the points where it is and in its precision, and notes."""
+    """A copy that is measured, the points where it is and in its precision, and notes.
+
+    All its parameters want gradients: then no module takes a way that calls none inside.
+    """
     held = [*module.parameters(), *module.buffers()]
     own = next((one.dtype for one in held if one.is_floating_point()), torch.float32)
     X = X.to(held[0].device) if held else X
@@ -228,11 +218,15 @@ def _ready(module: nn.Module, X: Tensor) -> tuple[nn.Module, Tensor, tuple[str, 
     loose = [one for one in attributes if isinstance(one, Tensor) and not one.is_leaf]
     for dtype in dict.fromkeys((torch.float64, own)):
         net = copy.deepcopy(module, {id(one): one.detach().clone() for one in loose}).eval()
+        net = net.double() if dtype == torch.float64 else net
+        for p in net.parameters():
+            p.requires_grad_(p.is_floating_point())
+        points = X.to(dtype) if X.is_floating_point() else X
         try:
-            net = net.double() if dtype == torch.float64 else net
-            points = X.to(dtype) if X.is_floating_point() else X
-            with torch.no_grad():
-                alone = torch.cat([_first(net(x[None])).reshape(-1) for x in points[:4]])
+            alone, again = (
+                torch.cat([_first(net(x[None])).detach().reshape(-1) for x in points[:4]])
+                for _ in range(2)
+            )
         except (RuntimeError, TypeError):
             if dtype == own:
                 raise
@@ -240,30 +234,13 @@ def _ready(module: nn.Module, X: Tensor) -> tuple[nn.Module, Tensor, tuple[str, 
         break
     notes = [] if dtype == torch.float64 else [f"measured in {dtype}: it does not run in double"]
     close = partial(torch.allclose, rtol=torch.finfo(dtype).eps ** 0.5, equal_nan=True)
-    with torch.no_grad():
-        again = torch.cat([_first(net(x[None])).reshape(-1) for x in points[:4]])
-        if not close(alone, again):
-            notes += ["f is random: it gave two values at one point"]
-        elif len(points) > 1:
-            together = _first(net(points[:4])).reshape(-1)
-            if len(together) != len(alone) or not close(alone, together):
-                notes += ["the points of a batch change one another's values; f takes one alone"]
+    if not close(alone, again):
+        notes += ["f is random: it gave two values at one point"]
+    elif len(points) > 1:
+        together = _first(net(points[:4])).detach().reshape(-1)
+        if len(together) != len(alone) or not close(alone, together):
+            notes += ["the points of a batch change one another's values; f takes one alone"]
     return net, points, tuple(notes)
-
-
-def _used(net: nn.Module, X: Tensor) -> dict[str, Tensor]:
-    """The parameters that f(x) depends on at some of the points; they are those of the network."""
-    own = {name: p for name, p in net.named_parameters() if p.is_floating_point()}
-    leaves = {name: p.detach().requires_grad_() for name, p in own.items()}
-    used: set[str] = set()
-    for x in X:
-        left = [name for name in own if name not in used]
-        y = _with(net, leaves, x)
-        if left and y.requires_grad:
-            some = [leaves[name] for name in left]
-            found = torch.autograd.grad(y.sum(), some, allow_unused=True)
-            used |= {name for name, one in zip(left, found, strict=True) if one is not None}
-    return {name: p for name, p in own.items() if name in used}
 
 
 @dataclass(eq=False)
@@ -277,23 +254,28 @@ class _Seen:
     values: list[_Values] = field(default_factory=list)
     added: list[_Values] = field(default_factory=list)
 
+    @property
+    def own(self) -> set[int]:
+        """The identities of its parameters."""
+        return {id(p) for p in self.module.parameters()}
+
     def look(self, g: Callable[[Tensor], Any], z: Tensor) -> None:
         """Take the Jacobian of g at z, if there is one, within `WORK`."""
-        forward, W = type(self.module).forward, None
+        forward = type(self.module).forward
         if self.values and any(forward is one.forward for one in AFFINE):
             return
-        if isinstance(self.module, nn.Linear) and forward is nn.Linear.forward:
-            W = self.module.weight
-        with torch.no_grad():
-            y = _first(g(z.clone()))
-        m, n = (y.numel(), z.numel()) if W is None else (W.shape[0], W.shape[1])
+        linear = isinstance(self.module, nn.Linear) and forward is nn.Linear.forward
+        W: Any = self.module.weight if linear else None
+        z = z.detach().requires_grad_(z.is_floating_point())
+        y = _first(g(z.clone()))  # g may write over what it is given
+        m, n = (y.numel(), z.numel()) if W is None else W.shape
         self.shape = m, n
         if (len(self.values) + 1) * m * n * min(m, n) > WORK:
             self.left += 1
             return
-        if not z.is_floating_point():
+        if not z.requires_grad:
             return
-        J = _derivatives(lambda z: _first(g(z)), z)[0] if W is None else W
+        J = _derivatives(y, [z])[0] if W is None else W
         J, eps = J.detach().reshape(m, n).double(), torch.finfo(J.dtype).eps
         if not bool(J.isfinite().all()):
             self.values.append(None)
@@ -305,12 +287,9 @@ class _Seen:
             minus = J - torch.eye(m, dtype=J.dtype, device=J.device)
             self.added.append((torch.linalg.svdvals(minus).cpu(), rounding))
 
-    def facts(self, name: str, used: Mapping[str, Tensor], tolerance: float) -> ModuleFacts | None:
-        """What was seen, with the cost; None of a module inside without parameters."""
-        known = {id(p) for p in used.values()}
+    def facts(self, name: str, known: set[int]) -> ModuleFacts:
+        """What was seen, with the cost of the parameters that are known."""
         own = [p.detach().double() for p in self.module.parameters() if id(p) in known]
-        if name and not own:
-            return None
         note = "" if self.calls == 1 else f"called {self.calls} times at a point; this is the first"
         if self.left:
             note = f"large: Jacobians were taken at {len(self.values)} points, not at {self.left}"
@@ -319,14 +298,14 @@ class _Seen:
             kind=type(self.module).__name__,
             shape=self.shape,
             cost=sum(float((p * p).sum()) for p in own),
-            jacobian=_spectra(self.values, self.shape, tolerance),
-            added=_spectra(self.added, self.shape, tolerance),
+            jacobian=_spectra(self.values, self.shape),
+            added=_spectra(self.added, self.shape),
             note=note,
         )
 
 
-def _look_inside(net: nn.Module, x: Tensor, inside: dict[str, _Seen]) -> None:
-    """Look at each module inside at what goes into its first call when f is taken at x."""
+def _look(net: nn.Module, x: Tensor, seen: dict[str, _Seen]) -> None:
+    """Look at f and at each module inside at what goes into its first call when f is taken at x."""
     calls: Counter[str] = Counter()
     entered: dict[str, tuple[Callable[[Tensor], Any], Tensor]] = {}
 
@@ -343,88 +322,49 @@ def _look_inside(net: nn.Module, x: Tensor, inside: dict[str, _Seen]) -> None:
             args, kwargs = tree_unflatten(given, spec)
             return one(*args, **kwargs)
 
-        entered[name] = call, tensors[0].clone()  # what comes in may be written over
+        entered[name] = call, tensors[0].detach().clone()  # what comes in may be written over
 
     hooks = [
         one.register_forward_pre_hook(partial(entering, name), with_kwargs=True)
         for name, one in net.named_modules()
-        if name
     ]
-    with torch.no_grad():
-        net(x[None])
+    net(x[None])
     for hook in hooks:
         hook.remove()
     for name, (call, z) in entered.items():
-        seen = inside.setdefault(name, _Seen(net.get_submodule(name)))
-        seen.calls = max(seen.calls, calls[name])
-        seen.look(call, z)
+        one = seen.setdefault(name, _Seen(net.get_submodule(name)))
+        one.calls = max(one.calls, calls[name])
+        one.look(call, z)
 
 
-def _with(net: nn.Module, given: Mapping[str, Tensor], x: Tensor) -> Tensor:
-    """f(x) with other parameters, by name.
-
-    A module that is called under two names is changed under one: `functional_call` would leave it
-    with what was given.
-    """
-    new = {id(p): given[name] for name, p in net.named_parameters() if name in given}
-    places = {
-        f"{name}.{own}".lstrip("."): new[id(p)]
-        for name, one in net.named_modules()
-        for own, p in one.named_parameters(recurse=False, remove_duplicate=False)
-        if id(p) in new
-    }
-    return _first(functional_call(net, places, (x[None],), tie_weights=False))
-
-
-def _derivatives(f: Callable[..., Tensor], *inputs: Tensor) -> Sequence[Tensor]:
-    """The derivatives of a vector in each of the inputs, all with the vector's axis first."""
-
-    def vector(*given: Tensor) -> Tensor:
-        return f(*(one.clone() for one in given)).reshape(-1)  # f may write over what it is given
-
+def _derivatives(y: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The derivatives of y in each of the inputs, (m, ...); zero where it does not depend on it."""
+    y, m = y.reshape(-1), y.numel()
+    if not y.requires_grad or not inputs:
+        return [one.new_zeros(m, *one.shape) for one in inputs]
+    grad = partial(torch.autograd.grad, inputs=inputs, retain_graph=True, materialize_grads=True)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "There is a performance drop", UserWarning)
-            found: Sequence[Tensor] = jacrev(vector, argnums=tuple(range(len(inputs))))(*inputs)
+            eye = torch.eye(m, dtype=y.dtype, device=y.device)
+            return list(grad(y, grad_outputs=eye, is_grads_batched=True))
     except (RuntimeError, ValueError):  # a function without a rule for torch.func: row by row
-        found = torch.autograd.functional.jacobian(vector, inputs)
-    return found
+        return [torch.stack(rows) for rows in zip(*(grad(one) for one in y), strict=True)]
 
 
-def _trace(net: nn.Module, used: Mapping[str, Tensor], x: Tensor) -> float:
-    """tr Θ(x, x): the sum of squares of the derivative in the parameters."""
-    if not used:
-        return 0.0
-
-    def f(*parameters: Tensor) -> Tensor:
-        return _with(net, dict(zip(used, parameters, strict=True)), x)
-
-    found = _derivatives(f, *(p.detach() for p in used.values()))
-    return sum(float((one.double() ** 2).sum()) for one in found)
-
-
-def _spectra(values: Sequence[_Values], shape: tuple[int, int], tolerance: float) -> Spectra | None:
+def _spectra(values: Sequence[_Values], shape: tuple[int, int]) -> Spectra | None:
     """Of singular values by point; None without any."""
     finite = [one for one in values if one is not None]
     if not finite:
         return Spectra((None,) * len(values), 0, ()) if values else None
     s, noise = torch.stack([s for s, _ in finite]), torch.tensor([r for _, r in finite])
-    ranks, gaps, _ = ranks_and_gaps(s.new_empty(0, *shape), s, tolerance, noise.to(s))
+    ranks, gaps = ranks_and_gaps(s.new_empty(0, *shape), s, noise.to(s))
     known = iter(ranks.tolist())
     return Spectra(
         ranks=tuple(None if one is None else next(known) for one in values),
         undecided=int((gaps < GAP).sum()),
         singular_values=tuple(s.median(0).values.tolist()),
     )
-
-
-def _balanced(module: nn.Module, cost: float) -> float | None:
-    """The cost of the balanced network, if it is a chain with weights that are its parameters."""
-    try:
-        net = Network.from_module(module)  # type: ignore[arg-type]
-        return float(balance_neurons(net).cost()) if isclose(float(net.cost()), cost) else None
-    except (TypeError, ValueError, ArithmeticError):
-        return None
 
 
 def _first(value: Any) -> Tensor:

@@ -35,22 +35,19 @@ GAP = 10.0
 NEAR = 0.25
 
 
-def ranks_and_gaps(
-    A: Tensor, s: Tensor, tolerance: float, noise: float | Tensor = 0.0
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Of matrices A (*B, m, n) with singular values s: ranks, gaps and thresholds, all (*B).
+def ranks_and_gaps(A: Tensor, s: Tensor, noise: float | Tensor = 0.0) -> tuple[Tensor, Tensor]:
+    """Of matrices A (*B, m, n) with singular values s: their ranks and gaps, (*B).
 
-    The threshold is τ(A) of :mod:`rankcheck.linalg` with tolerance · s_1 + noise for its noise. The
-    gap s_k / s_{k+1} is infinite if one of the two is missing or zero.
+    The threshold is τ(A) of :mod:`rankcheck.linalg` with `TOLERANCE` · s_1 + noise for its noise.
+    The gap s_k / s_{k+1} is infinite if one of the two is missing or zero.
     """
-    threshold = rank_threshold(A, s, tolerance * s[..., 0] + noise)
-    rank = (s > threshold).sum(-1)
+    rank = (s > rank_threshold(A, s, TOLERANCE * s[..., 0] + noise)).sum(-1)
     ends = torch.cat((torch.full_like(s[..., :1], math.inf), s, 0 * s[..., :1]), -1)
     place = rank.unsqueeze(-1)
     gap = (ends.gather(-1, place) / ends.gather(-1, place + 1)).squeeze(-1)
-    return rank, gap, threshold.squeeze(-1)
+    return rank, gap
 
 
-def rank_facts(rank: int, gap: float, threshold: float) -> RankFacts:
+def rank_facts(rank: int, gap: float) -> RankFacts:
     """As numbers; an infinite gap is None."""
-    return RankFacts(rank, gap if math.isfinite(gap) else None, threshold, gap >= GAP)
+    return RankFacts(rank, gap if math.isfinite(gap) else None, gap >= GAP)

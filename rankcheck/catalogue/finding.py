@@ -68,12 +68,10 @@ def find(
     )
 
 
-def found(
-    path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None = None
-) -> Entry | None:
+def found(path: Path, data: Mapping[str, Any]) -> Entry | None:
     """The same for a file that is shown and not run: None where the claim is not found."""
     try:
-        return find(path, data, candidates)
+        return find(path, data)
     except InputError:
         return None
 

@@ -7,13 +7,9 @@ What they call stands on the floors above; it is imported when a method is calle
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rankcheck.doors import front
-
-#: Where certificates, records and proofs are left, below the working directory.
-FOLDER = ".rankcheck"
 
 
 class Methods:
@@ -30,7 +26,6 @@ class Methods:
         profile: str = "quick",
         seed: int = 0,
         shrink: float = 5.0,
-        folder: Path | str = FOLDER,
     ) -> Any:
         """Put the claim to the test: `rankcheck verify`.
 
@@ -38,7 +33,6 @@ class Methods:
             profile: how much is tried: quick, ci or deep.
             seed: of the sweeps and the draws.
             shrink: seconds for making a counterexample small.
-            folder: where the certificate of a new counterexample is left.
 
         Returns:
             A `rankcheck.verification.ledger.Row`.
@@ -47,9 +41,7 @@ class Methods:
             InputError: if an option is out of range.
             Exception: what the body or the generator raises, if it does so on every instance.
         """
-        return front("asked")(
-            self, "verify", profile=profile, seed=seed, shrink=shrink, folder=folder
-        )
+        return front("asked")(self, "verify", profile=profile, seed=seed, shrink=shrink)
 
     def hunt(
         self,
@@ -63,7 +55,6 @@ class Methods:
         executor: Any = None,
         device: str = "cpu",
         rounds: int | None = None,
-        folder: Path | str = FOLDER,
     ) -> Any:
         """Search for a counterexample, for a budget of seconds: `rankcheck hunt`.
 
@@ -90,35 +81,25 @@ class Methods:
             "executor": executor,
             "device": device,
             "rounds": rounds,
-            "folder": folder,
         }
         return front("asked")(self, "hunt", control=control, **options)
 
     def sharpen(
         self,
-        relation: str | Sequence[str] | None = None,
         *,
         dial: str | None = None,
-        by: str | Sequence[str] | None = None,
         budget: float | None = 10.0,
         seed: int = 0,
         shrink: float = 2.0,
-        fresh: bool = False,
         record: bool = False,
         workers: int = 1,
-        executor: Any = None,
-        device: str = "cpu",
         tasks: int | None = None,
-        folder: Path | str = FOLDER,
     ) -> Any:
         """How sharp a bound is, and what attains it: `rankcheck sharpen`.
 
         Args:
-            relation: the name of a relation, or several; None for all of them.
             dial: a parameter of the body and an interval, `exponent=-2..0`: where is it false?
-            by: the sizes by which ratios are grouped, `depth,width`.
             budget: seconds; None for no limit, with `tasks`.
-            fresh: do not begin with what earlier runs have left.
             record: keep better instances beside the claim.
             tasks: the largest number of batches.
 
@@ -130,18 +111,13 @@ class Methods:
         """
         options = {
             "dial": dial,
-            "by": by,
             "budget": budget,
             "seed": seed,
             "shrink": shrink,
-            "resume": not fresh,
             "workers": workers,
-            "executor": executor,
-            "device": device,
             "tasks": tasks,
-            "folder": folder,
         }
-        return front("asked")(self, "sharpen", relation=relation, record=record, **options)
+        return front("asked")(self, "sharpen", record=record, **options)
 
     def prove(
         self,

@@ -125,23 +125,20 @@ def add_budget(parser: argparse.ArgumentParser, seconds: float) -> None:
     )
 
 
-def add_shrink(
-    parser: argparse.ArgumentParser,
-    what: str = "how long a counterexample is made smaller",
-    seconds: float = Settings.shrink,
-) -> None:
-    """Add `--shrink`, with so many seconds by default."""
+def add_shrink(parser: argparse.ArgumentParser) -> None:
+    """Add `--shrink`."""
     parser.add_argument(
         "--shrink",
         metavar="SECONDS",
         type=_SECONDS,
-        default=seconds,
-        help=f"{what}; 0: not at all (default {seconds:g})",
+        default=Settings.shrink,
+        help="how long a counterexample is made smaller; 0: not at all "
+        f"(default {Settings.shrink:g})",
     )
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of which `settings` makes `Settings`."""
+    """Add the arguments of which `settings` makes `Settings`, but for `--shrink`."""
     parser.add_argument(
         "--profile",
         default="quick",
@@ -149,17 +146,16 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         help="how much is drawn and swept (default quick)",
     )
     add_seed(parser)
-    add_shrink(parser)
 
 
-def settings(args: argparse.Namespace) -> Settings:
+def settings(args: argparse.Namespace, shrink: float = Settings.shrink) -> Settings:
     """The settings that the arguments say.
 
     Raises:
         InputError: if the profile is unknown.
     """
     chosen = profile(args.profile)
-    return Settings(chosen, args.seed, shrink=args.shrink, hunter=hunt_control, prover=standing)
+    return Settings(chosen, args.seed, shrink=shrink, hunter=hunt_control, prover=standing)
 
 
 def add_instance(

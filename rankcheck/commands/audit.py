@@ -32,13 +32,10 @@ from rankcheck import files
 from rankcheck.commands.arguments import (
     JsonFile,
     add_json,
-    add_processes,
-    at_least,
     check_apart,
     number,
 )
 from rankcheck.errors import InputError
-from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import readable, say, width_of
 
@@ -65,19 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser, "the audit")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the audit as a page")
     parser.add_argument(
-        "--balanced",
-        metavar="FILE",
-        type=Path,
-        help="write the network after balancing, which has the same function and the least cost "
-        "that rescaling neurons can reach, as a new .safetensors file",
-    )
-    parser.add_argument(
-        "--max-rank",
-        metavar="K",
-        type=at_least(1, "a rank is at least 1 here"),
-        help="show the bounds by rank up to this rank (default: the ranks that occur)",
-    )
-    parser.add_argument(
         "--slope",
         metavar="A",
         type=number(lambda a: -1 < a <= 1, "it lies in (-1, 1), or is 1: the identity"),
@@ -89,23 +73,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PREFIX",
         help="of a MODEL that holds several networks, the beginning of the names of one of them",
     )
-    parser.add_argument(
-        "--tolerance",
-        metavar="T",
-        type=number(lambda t: 0 <= t < 1, "it is a share, at least 0 and below 1"),
-        help="singular values up to this share of the largest one count as zero (default 0.05)",
-    )
-    add_processes(parser)
-    parser.add_argument(
-        "--no-theorems", action="store_true", help="measure, and evaluate no theorem"
-    )
+    parser.add_argument("--device", default="cpu", help="of the points: cpu (default) or cuda")
 
 
 def run(args: argparse.Namespace) -> int:
     """Audit the network, show and write the result; returns the exit code."""
     report = JsonFile(args, "an audit", "schema", "model", "layers", "theorems")
     _check(args, report.path)
-    fix_arithmetic()  # so that the number of workers changes no digit
     stream = report.stream
     from rankcheck.terminal.audit import AuditDisplay, lines
 
@@ -125,9 +99,6 @@ def run(args: argparse.Namespace) -> int:
 
         files.write_text(args.html, audit_page(result))
         say(f"page: {args.html}", stream)
-    if args.balanced is not None:
-        _write_balanced(args)
-        say(f"balanced network: {args.balanced}", stream)
     if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
     return Exit.UNDECIDED if result.model.is_assumed else Exit.EXPECTED
@@ -141,56 +112,22 @@ def _check(args: argparse.Namespace, report: Path | None) -> None:
     """
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
-    if args.balanced is not None:
-        _check_new(args.balanced)
     if args.outputs is not None and args.data is None:
         raise InputError("--outputs needs --data: outputs are compared at the points of the data")
     outputs = None if args.outputs == args.data else args.outputs  # an archive may hold both
-    check_apart([args.model, args.data, outputs, args.html, args.balanced, report])
-
-
-def _check_new(path: Path) -> None:
-    """Check that a network can be written; no file is replaced, the trained one least.
-
-    Raises:
-        InputError: with the path and the reason.
-    """
-    what = "a balanced network"
-    if path.suffix != ".safetensors":
-        raise InputError(f"cannot write to {path}: {what} is a .safetensors file")
-    if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise InputError(f"cannot write to {path}: it exists; name another file, or delete it")
-    files.check_writable(path, what)
+    check_apart([args.model, args.data, outputs, args.html, report])
 
 
 def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
     """The audit that the arguments ask for."""
     from rankcheck.audit import audit
-    from rankcheck.audit.ranks import TOLERANCE
 
     return audit(
         args.model,
         args.data,
-        max_rank=args.max_rank,
-        tolerance=TOLERANCE if args.tolerance is None else args.tolerance,
         device=args.device,
         slope=args.slope,
         part=args.part,
-        theorems=not args.no_theorems,
         outputs=args.outputs,
-        executor=args.executor or (args.workers if args.workers > 1 else None),
         progress=display.progress,
     )
-
-
-def _write_balanced(args: argparse.Namespace) -> None:
-    """Write the balanced network.
-
-    Raises:
-        InputError: balancing does not end, or the file cannot be written.
-    """
-    from rankcheck.audit import balanced_parameters
-    from rankcheck.audit.files import write_parameters
-
-    parameters = balanced_parameters(args.model, slope=args.slope, part=args.part)
-    write_parameters(args.balanced, parameters)

@@ -59,13 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--instance", metavar="JSON|FILE", help="the counterexample; by default it is searched for"
     )
     parser.add_argument(
-        "--tight", action="store_true", help="the instance is one of the claim's tight family"
-    )
-    parser.add_argument(
         "--again", action="store_true", help="certify the instances of a certificate again"
-    )
-    parser.add_argument(
-        "--folder", metavar="DIR", type=Path, help="where to write, by default where it belongs"
     )
     add_settings(parser)
     add_limit(
@@ -78,10 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the certificates and print what they hold; 1 if one is not proved."""
     chosen = settings(args)
-    if args.again and (args.instance is not None or args.tight):
+    if args.again and args.instance is not None:
         raise InputError("--again takes the instances of a certificate; leave out --instance")
-    if args.tight and args.instance is None:
-        raise InputError("--tight was given without --instance; it says where that is from")
     seconds = limit(args, chosen.profile.name)
     entries = select(args.claims) if args.claims or args.again else []
     if args.again:
@@ -89,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     elif len(entries) != 1:
         names = f"{', '.join(args.claims)!r} selects {', '.join(entry.id for entry in entries)}"
         raise InputError(f"{names if entries else 'no CLAIM is given'}; one is certified at a time")
-    how = _How(chosen, args.instance, args.tight, args.again, args.folder)
+    how = _How(chosen, args.instance, args.again)
     codes = []
     with closing(Alone(partial(_prepare, entries, how), seconds, entries, warm=_warm)) as alone:
         for index, entry in enumerate(entries):
@@ -106,13 +98,11 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _How:
-    """Where the counterexample comes from, and where its certificate goes."""
+    """Where the counterexample comes from."""
 
     settings: Settings
     instance: str | None
-    tight: bool
     again: bool
-    folder: Path | None
 
 
 def _warm() -> None:
@@ -125,7 +115,7 @@ def _prepare(entries: Sequence[Entry], how: _How) -> Callable[[int, Tell], tuple
 
     def certify(index: int, tell: Tell) -> tuple[Exit, str]:
         claim = claims[index]
-        return _again(claim, how.folder) if how.again else _new(claim, how)
+        return _again(claim) if how.again else _new(claim, how)
 
     return certify
 
@@ -136,11 +126,11 @@ def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
     from rankcheck.counterexamples.given import NotRefutedError
     from rankcheck.counterexamples.instance import DisagreementError
 
-    folder = how.folder or folder_of(claim)
+    folder = folder_of(claim)
     check_place(folder / f"{claim.id}.json")
     try:
         if how.instance is not None:
-            return _write_given(claim, folder, how.instance, tight=how.tight)
+            return _write_given(claim, folder, how.instance)
         from rankcheck.verification.stages import from_search
 
         violation = from_search(claim, how.settings)
@@ -151,7 +141,7 @@ def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
         return Exit.UNDECIDED, f"not certified: {error}"
 
 
-def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> tuple[Exit, str]:
+def _write_given(claim: Claim, folder: Path, text: str) -> tuple[Exit, str]:
     from rankcheck.counterexamples.given import from_choices, read_instance
     from rankcheck.counterexamples.replay import family_of
     from rankcheck.verification.batching import check_batching
@@ -159,10 +149,6 @@ def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> tuple
     check_batching(claim)
     given = read_instance(text)
     family = family_of(claim, given.family) if given.family else None
-    if tight:
-        if claim.tight is None:
-            raise InputError(f"{claim.id} has no tight family; --tight takes an instance of one")
-        family = claim.tight
     return _write(folder, from_choices(claim, given.choices, family=family), budget=None)
 
 
@@ -184,7 +170,7 @@ def _refuted(entries: list[Entry]) -> list[Entry]:
     raise InputError("none of these claims is declared as refuted; --again certifies such claims")
 
 
-def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
+def _again(claim: Claim) -> tuple[Exit, str]:
     """Certify one claim again; as expected if its instances still refute it, and the text."""
     from rankcheck.catalogue.certificates import CertificateError
     from rankcheck.counterexamples.given import NotRefutedError, recertify
@@ -193,7 +179,7 @@ def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
     from rankcheck.instances.choices import ChoicesError
 
     try:
-        again = recertify(claim, folder)
+        again = recertify(claim)
     except (CertificateError, ChoicesError, NotRefutedError) as error:
         return Exit.REFUTED, f"not certified: {claim.id}: {error}"
     except DisagreementError as error:

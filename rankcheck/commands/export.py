@@ -48,22 +48,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--coq", action="store_true", help="a file that Coq's coqc checks")
     form.add_argument("--script", action="store_true", help="a script that needs no rankcheck")
     form.add_argument("--bibtex", action="store_true", help="what any claims cite, and rankcheck")
-    parser.add_argument(
-        "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the file"
-    )
     add_limit(parser, "for --coq and --script. 0: no limit (default 120)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the paragraphs, the file, the script or the references."""
     language = "coq" if args.coq else "script" if args.script else None
-    elsewhere = None if args.claims is None else select([args.claims])
     if args.bibtex:
-        say(_references(args.kept, elsewhere))
+        say(_references(args.kept))
         return Exit.EXPECTED
     every = kept_of(args.kept)
     if language is None:
-        say("\n".join(_paragraph(kept, elsewhere) for kept in every).rstrip("\n"))
+        say("\n".join(map(_paragraph, every)).rstrip("\n"))
         return Exit.EXPECTED
     if len(every) > 1:
         names = ", ".join(kept.path.stem for kept in every)
@@ -71,8 +67,8 @@ def run(args: argparse.Namespace) -> int:
     [(path, entry)] = [(kept.path, kept.entry) for kept in every]
     with closing(Alone(_prepare, limit(args, "replay"), warm=_warm)) as alone:
         try:
-            if entry is None or elsewhere is not None:
-                entry = alone.ask(_Find(path, elsewhere))
+            if entry is None:
+                entry = alone.ask(_Find(path))
             if not entry.file.is_relative_to(project_folder()):
                 say(f"running {shown_path(entry.file)}", sys.stderr)
             code, text = alone.ask(_Write(path, entry, language))
@@ -84,22 +80,21 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _paragraph(kept: Kept, elsewhere: Sequence[Entry] | None) -> str:
+def _paragraph(kept: Kept) -> str:
     from rankcheck.report.tex import paragraph
 
     data = certificates.read(kept.path)
-    entry = kept.entry if elsewhere is None else None
-    return paragraph(data, entry or found(kept.path, data, elsewhere))
+    return paragraph(data, kept.entry or found(kept.path, data))
 
 
-def _references(arguments: Sequence[str], elsewhere: Sequence[Entry] | None) -> str:
+def _references(arguments: Sequence[str]) -> str:
     """BibTeX of what claims, or those of files that are kept, refer to."""
     from rankcheck.report.bibtex import bibliography
 
     cited: list[Reference | None] = []
     for argument in arguments:
         if (path := file_of(argument)) is not None:
-            cited.append(find(path, certificates.read(path), elsewhere).reference)
+            cited.append(find(path, certificates.read(path)).reference)
         else:
             cited += [entry.reference for entry in select([argument])]
     return bibliography([reference for reference in cited if reference is not None])
@@ -110,7 +105,6 @@ class _Find:
     """Read a certificate, and find its claim; nothing is imported."""
 
     path: Path
-    elsewhere: Sequence[Entry] | None
 
 
 @dataclass(frozen=True)
@@ -134,7 +128,7 @@ def _prepare() -> Callable[[_Find | _Write, Tell], Any]:
     def answer(question: _Find | _Write, tell: Tell) -> Any:
         path = question.path
         if isinstance(question, _Find):
-            return find(path, certificates.read(path), question.elsewhere)
+            return find(path, certificates.read(path))
         [claim] = load([question.entry])
         try:
             return Exit.EXPECTED, export(path, claim, question.language)

@@ -91,8 +91,7 @@ def _nothing(argument: str, entries: Sequence[Entry]) -> str:
     if len(entries) > 1:
         return (
             f"none of the {len(entries)} claims that {argument!r} selects has a certificate; "
-            "rankcheck hunt looks for counterexamples, and rankcheck list --errata has those that "
-            "are stored"
+            "rankcheck hunt looks for counterexamples"
         )
     [entry] = entries
     if entry.kind in FALSE:

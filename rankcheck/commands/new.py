@@ -1,8 +1,8 @@
 """Write a file with a new claim, or make room for a new document.
 
 An ID of one of rankcheck's documents (rank.my-claim) goes to properties/rank/my_claim.py of this
-checkout, any other to my_claim.py in the working directory; --file names another place. An existing
-file is not touched. The claim fails until its two sides are written.
+checkout, any other to my_claim.py in the working directory. An existing file is not touched. The
+claim fails until its two sides are written.
 
 --document KEY adds a document to properties/references.toml, with a folder for its claims and an
 index of its statements, both empty. See docs/adding-a-document.md.
@@ -93,7 +93,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "id", metavar="ID", nargs="?", help="dotted, lower case, such as rank.my-claim"
     )
     parser.add_argument("--kind", choices=list(KINDS), help="default bound")
-    parser.add_argument("--file", metavar="FILE", type=Path, help="where to write it")
     document = parser.add_argument_group("a new document")
     document.add_argument("--document", metavar="KEY", help="such as jacot2023")
     document.add_argument("--authors", metavar="NAMES", help='such as "A. First, B. Second"')
@@ -118,7 +117,7 @@ def _check_options(args: argparse.Namespace) -> None:
         raise InputError(
             f"received {named}; rankcheck new takes the ID of a claim, or --document KEY"
         )
-    other = ("kind", "file") if args.document else (*_DESCRIBING, "folder")
+    other = ("kind",) if args.document else (*_DESCRIBING, "folder")
     for name in other:
         if getattr(args, name) is not None:
             what = "a claim" if args.document else "a document, which --document names"
@@ -153,11 +152,9 @@ def _new_claim(args: argparse.Namespace) -> int:
     known = {entry.id: entry for entry in project()}
     if args.id in known:
         raise InputError(f"{args.id} is declared at {known[args.id].place}; an id is used once")
-    path = args.file or _place(args.id)
-    if path.suffix != ".py":
-        raise InputError(f"{path} does not end in .py; a file of claims is a Python file")
+    path = _place(args.id)
     if path.exists() or path.is_symlink():
-        raise InputError(f"{path} exists, and is left as it is; --file names another")
+        raise InputError(f"{path} exists, and is left as it is")
     write_text(path, text(args.id, args.kind or "bound"))
     shown = shown_path(path)
     say(f"wrote {shown}: fill in what stands in capitals, then: rankcheck verify {shown}")

@@ -3,8 +3,9 @@
 The records of a claim are stored as records/ID.json beside its file; `verify` begins with them.
 
 --instance takes what the generator of the claim draws, in order, as JSON: integers, and tensors as
-nested lists of numbers ("-3/4" is a number too). It also takes a file with that, a certificate, or
-a file of records, such as a run leaves in .rankcheck/records, of which all instances are judged.
+nested lists of numbers ("-3/4" is a number too); or an object with this as "choices" and the name
+of the generator as "family". It also takes a file with that, a certificate, or a file of records,
+such as a run leaves in .rankcheck/records, of which all instances are judged.
 
 --again judges the instances on record again, for the claim as it now stands; those that prove
 nothing any more are dropped.
@@ -24,7 +25,7 @@ import argparse
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,12 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     either = parser.add_mutually_exclusive_group(required=True)
     add_instance(either, "JSON|FILE")
     either.add_argument("--again", action="store_true", help="judge the instances on record again")
-    parser.add_argument(
-        "--tight", action="store_true", help="the instance is one of the claim's tight family"
-    )
-    parser.add_argument(
-        "--folder", metavar="DIR", type=Path, help="where to write, by default beside the claim"
-    )
     add_limit(
         parser,
         "seconds. 0: no limit; the claim then runs in this process, as a debugger needs it "
@@ -69,12 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Judge the instance and write the records; 1 if none is better."""
-    if args.again and args.tight:
-        raise InputError("--tight was given without --instance; it says where that is from")
     entry = one_claim(args.claim)
-    how = _How(args.instance, args.tight, args.folder)
     with closing(
-        Alone(partial(_prepare, entry, how), limit(args, "record"), [entry], warm=_warm)
+        Alone(partial(_prepare, entry, args.instance), limit(args, "record"), [entry], warm=_warm)
     ) as alone:
         try:
             code, text = alone.ask(None)
@@ -85,31 +77,26 @@ def run(args: argparse.Namespace) -> int:
     return int(code)
 
 
-@dataclass(frozen=True)
-class _How:
-    """The instance, or None to judge those on record again; and where records are written."""
-
-    instance: str | None
-    tight: bool
-    folder: Path | None
-
-
 def _warm() -> None:
     import rankcheck.records.again  # noqa: F401 -- torch
 
 
-def _prepare(entry: Entry, how: _How) -> Callable[[None, Tell], tuple[Exit, str]]:
-    """Import the file of the claim; returns what writes its records."""
+def _prepare(entry: Entry, given: str | None) -> Callable[[None, Tell], tuple[Exit, str]]:
+    """Import the file of the claim; returns what writes its records.
+
+    Args:
+        given: the instance, or None to judge those on record again.
+    """
     [claim] = load([entry])
 
     def answer(question: None, tell: Tell) -> tuple[Exit, str]:
         from rankcheck.records.file import FORM
         from rankcheck.records.ratio import NotCertifiedError, OutsideError
 
-        path = FORM.path(claim) if how.folder is None else how.folder / f"{claim.id}.json"
+        path = FORM.path(claim)
         check_place(path)
         try:
-            return _again(claim, path) if how.instance is None else _given(claim, how, path)
+            return _again(claim, path) if given is None else _given(claim, given, path)
         except OutsideError:
             raise
         except NotCertifiedError as error:
@@ -118,22 +105,21 @@ def _prepare(entry: Entry, how: _How) -> Callable[[None, Tell], tuple[Exit, str]
     return answer
 
 
-def _given(claim: Claim, how: _How, path: Path) -> tuple[Exit, str]:
+def _given(claim: Claim, given: str, path: Path) -> tuple[Exit, str]:
     """Renew the records of a claim by given instances; as expected if one is better."""
     from rankcheck.counterexamples.describe import selector
     from rankcheck.records.file import Records
     from rankcheck.records.renewal import keep, renewed
 
-    assert how.instance is not None
     records, lines, figures = Records.of(claim, path), [], []
-    for by, candidates in _candidates(claim, how.instance, tight=how.tight):
+    for by, candidates in _candidates(claim, given):
         proved = [one for candidate in candidates for one in candidate.proved or ()]
         for one in proved:
             if one.refutes:
                 command = f"rankcheck certify {selector(claim) or 'CLAIM'} --instance"
                 return Exit.REFUTED, (
                     f"nothing is kept: {_figure(one)}, which refutes {claim.id}\n"
-                    f"  `{command} {shlex.quote(how.instance)}` keeps a counterexample"
+                    f"  `{command} {shlex.quote(given)}` keeps a counterexample"
                 )
             best = records.best(one.name)
             figures.append(_figure(one) + ("" if best is None else f" ({best.short} on record)"))
@@ -147,9 +133,7 @@ def _given(claim: Claim, how: _How, path: Path) -> tuple[Exit, str]:
     return Exit.EXPECTED, "\n".join([*lines, f"records: {shown_path(path)}"])
 
 
-def _candidates(
-    claim: Claim, text: str, *, tight: bool
-) -> Iterator[tuple[tuple[str, ...], list[Candidate]]]:
+def _candidates(claim: Claim, text: str) -> Iterator[tuple[tuple[str, ...], list[Candidate]]]:
     """The given instances with what balls prove of them, and the sizes by which they are grouped.
 
     Raises:
@@ -163,7 +147,7 @@ def _candidates(
 
     given = read(text)
     if not isinstance(given, Records):
-        instance = judged_on(claim, given, tight=tight)
+        instance = judged_on(claim, given)
         yield (), [Candidate(instance, None, attained(instance))]
         return
     given.belonging(claim, Path(text))

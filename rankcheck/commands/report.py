@@ -1,38 +1,23 @@
 """Write a ledger as one HTML page: what is wrong in print first, then the claims, to be opened.
 
 They filter and sort, with formulas, matrices and pictures. The page needs no other file and no
-network. With --ledger, what `rankcheck verify --json FILE` or `pytest --rankcheck-ledger FILE`
-wrote is shown, and nothing is verified; otherwise the claims are verified first. A SELECTOR is one
-of `rankcheck verify`.
-
-Exit code: with --ledger 0, else that of `rankcheck verify`.
+network. The ledger is what `rankcheck verify --json FILE` or `pytest --rankcheck-ledger FILE` have
+written; nothing is verified. A SELECTOR is one of `rankcheck verify`.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankcheck import files
 from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import add_selectors
-from rankcheck.commands.verify import Run, add_run
-from rankcheck.errors import InputError
-from rankcheck.stored import StoredError, read_json
-from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
-from rankcheck.terminal.live import Progress
 from rankcheck.terminal.plain import say
 from rankcheck.verification.ledger import Ledger, read_ledger
-
-if TYPE_CHECKING:
-    from rankcheck.report.charts import Picture
 
 HELP = "write a ledger as an HTML page"
 
@@ -47,58 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=Path("rankcheck-report.html"),
         help="the page (default rankcheck-report.html)",
     )
-    parser.add_argument("--ledger", metavar="FILE", type=Path, help="show this ledger")
     parser.add_argument(
-        "--hunt",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="draw how the margin fell in this hunt, the JSON of rankcheck hunt (repeatable)",
+        "--ledger", metavar="FILE", type=Path, required=True, help="the ledger to show"
     )
-    add_run(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Verify the claims or read the ledger, and write the page."""
+    """Read the ledger, and write the page."""
     files.check_writable(args.out, "a page of rankcheck")
-    if args.ledger is None:  # before numpy and torch are imported
-        prepared = Run.of(args, select(args.selectors))
-    hunts = [picture for path in args.hunt for picture in _margins(path)]
-    if args.ledger is not None:
-        ledger, code = _chosen(read_ledger(args.ledger), args.selectors), Exit.EXPECTED
-        entries: Sequence[Entry] = project()
-    else:
-        entries = prepared.entries
-        say(f"{len(entries)} claim{'s' * (len(entries) != 1)} to verify, for the page {args.out}")
-        ledger = prepared.ledger(Progress(sys.stdout, len(entries)))
-        code = exits.of_rows(ledger.rows)
+    ledger = _chosen(read_ledger(args.ledger), args.selectors)
     from rankcheck.report import ledger_page  # its libraries take a while to import
 
-    page = ledger_page(ledger, entries, hunts)
-    files.write_text(args.out, page)
+    files.write_text(args.out, ledger_page(ledger, project()))
     say(f"page: {args.out}")
-    return code
-
-
-def _margins(path: Path) -> list[Picture]:
-    """How the margins fell in the hunts of a file.
-
-    Raises:
-        InputError: if it is not what `rankcheck hunt --json` writes.
-    """
-    from rankcheck.report.charts import margin
-
-    try:
-        data = read_json(path)
-        hunts = data.get("hunts") if isinstance(data, dict) else None
-        if not isinstance(hunts, list) or not all(isinstance(one, dict) for one in hunts):
-            raise StoredError("it has no list of hunts")
-        return [margin(one) for one in hunts]
-    except OSError as error:
-        raise InputError(f"no hunt can be read from {path}: {error.strerror}") from error
-    except StoredError as error:
-        raise InputError(f"{path} is not what `rankcheck hunt --json` writes: {error}") from error
+    return Exit.EXPECTED
 
 
 def _chosen(ledger: Ledger, selectors: list[str]) -> Ledger:

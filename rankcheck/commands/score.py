@@ -56,11 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck score`."""
     add_selectors(parser, "claim", "CLAIM", None, text=None)
     add_instance(parser, "JSON|FILE|-", required=True)
-    parser.add_argument("--relation", metavar="NAME", help='its label, or "relation 2"')
     parser.add_argument("--json", action="store_true", help="print an object with all relations")
-    parser.add_argument(
-        "--tight", action="store_true", help="the instance is one of the claim's tight family"
-    )
     add_limit(
         parser,
         "seconds for each instance. 0: no limit; the claim then runs in this process, as a "
@@ -71,9 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the score of an instance, or of each line of the standard input."""
     entry = one_claim(args.claim)
-    how = _How(args.relation, args.json, args.tight)
     seconds = limit(args, "score")
-    with closing(Alone(partial(_prepare, entry, how), seconds, [entry], warm=_warm)) as alone:
+    with closing(Alone(partial(_prepare, entry, args.json), seconds, [entry], warm=_warm)) as alone:
         if args.instance != "-":
             scored = _ask(alone, entry, args.instance)
             if scored.code is Exit.USAGE:
@@ -84,15 +79,6 @@ def run(args: argparse.Namespace) -> int:
             scored = _ask(alone, entry, line)
             say(scored.text if scored.code is Exit.EXPECTED else scored.error(as_json=args.json))
     return Exit.EXPECTED
-
-
-@dataclass(frozen=True)
-class _How:
-    """What is printed of an instance, and whether it is one of the tight family."""
-
-    relation: str | None
-    json: bool
-    tight: bool
 
 
 @dataclass(frozen=True)
@@ -120,7 +106,7 @@ def _warm() -> None:
     import rankcheck.records.given  # noqa: F401 -- torch
 
 
-def _prepare(entry: Entry, how: _How) -> Callable[[str | bytes, Tell], _Scored]:
+def _prepare(entry: Entry, as_json: bool) -> Callable[[str | bytes, Tell], _Scored]:
     """Import the file of the claim; returns what scores an argument (text) or a line (bytes)."""
     [claim] = load([entry])
 
@@ -128,7 +114,7 @@ def _prepare(entry: Entry, how: _How) -> Callable[[str | bytes, Tell], _Scored]:
         from rankcheck.records.ratio import NotCertifiedError, OutsideError
 
         try:
-            return _scored(claim, given, how)
+            return _scored(claim, given, as_json=as_json)
         except OutsideError as error:
             return _Scored(Exit.USAGE, str(error))
         except NotCertifiedError as error:
@@ -139,11 +125,12 @@ def _prepare(entry: Entry, how: _How) -> Callable[[str | bytes, Tell], _Scored]:
     return answer
 
 
-def _scored(claim: Claim, text: str | bytes, how: _How) -> _Scored:
+def _scored(claim: Claim, text: str | bytes, *, as_json: bool) -> _Scored:
     """The score of an instance.
 
     Raises:
-        InputError: if the text is no instance of the claim, or there is no such relation.
+        InputError: if the text is no instance of the claim, or several relations have no number
+            of their own without `as_json`.
         NotCertifiedError: if balls prove nothing of it.
     """
     from rankcheck.claims.labels import relation_name
@@ -154,26 +141,22 @@ def _scored(claim: Claim, text: str | bytes, how: _How) -> _Scored:
     given = parsed(text) if isinstance(text, bytes) else read(text)
     if isinstance(given, Records):
         raise InputError(f"{text!r} is a file of records; one instance is scored at a time")
-    instance = judged_on(claim, given, tight=how.tight)
+    instance = judged_on(claim, given)
     proved = {one.name: one for one in attained(instance)}
     returned = instance.in_balls.relations or ()
     kinds = {relation_name(each.label, n): each.kind for n, each in enumerate(returned)}
-    if how.relation is not None and how.relation not in kinds:
-        names = ", ".join(map(repr, kinds))
-        raise InputError(f"{claim.id} has no relation {how.relation!r}; its relations are {names}")
-    chosen = {how.relation: kinds[how.relation]} if how.relation is not None else kinds
-    found = [proved[name] for name in chosen if name in proved]
+    found = [proved[name] for name in kinds if name in proved]
     if not found:
-        return _Scored(Exit.UNDECIDED, f"{', '.join(chosen)}: {_NONE}")
-    if how.json:
+        return _Scored(Exit.UNDECIDED, f"{', '.join(kinds)}: {_NONE}")
+    if as_json:
         figures = {
             name: _figures(proved[name]) if name in proved else {"kind": kind, "reason": _NONE}
-            for name, kind in chosen.items()
+            for name, kind in kinds.items()
         }
         return _Scored(Exit.EXPECTED, json.dumps(figures))
-    if len(chosen) > 1:
-        names = ", ".join(map(repr, chosen))
-        raise InputError(f"{claim.id} has the relations {names}; --relation NAME chooses one")
+    if len(kinds) > 1:
+        names = ", ".join(map(repr, kinds))
+        raise InputError(f"{claim.id} has the relations {names}; --json prints the ratio of each")
     return _Scored(Exit.EXPECTED, found[0].written)
 
 

@@ -37,10 +37,9 @@ from rankcheck.commands.arguments import (
     add_budget,
     add_json,
     add_limit,
-    add_processes,
     add_seed,
     add_selectors,
-    add_shrink,
+    add_workers,
     check_apart,
     limit,
 )
@@ -64,29 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck sharpen`."""
     add_selectors(parser, "selector", nargs=None, text=None)
     parser.add_argument(
-        "--relation",
-        metavar="LABEL",
-        action="append",
-        help="measure this relation of the claim; may be given again (default: all of them)",
-    )
-    parser.add_argument(
         "--dial", metavar="NAME=LO..HI", help="a parameter of the body: where is it false?"
-    )
-    parser.add_argument(
-        "--by",
-        metavar="SIZE,…",
-        help="show ratios by these sizes, such as depth,width (default: the first size)",
     )
     add_budget(parser, 10.0)
     add_seed(parser)
-    add_shrink(parser, "for each relation, how long its instance is made smaller", 2.0)
-    parser.add_argument(
-        "--fresh", action="store_true", help="do not begin with what earlier runs have left"
-    )
     parser.add_argument(
         "--record", action="store_true", help="keep better instances beside the claim"
     )
-    add_processes(parser)
+    add_workers(parser)
     add_limit(
         parser,
         "for the end of a search after its budget, and for the imports; then it is stopped. 0: no "
@@ -161,16 +145,10 @@ def _sharpened(
 
     shown = SharpenDisplay(result.stream)
     settings = {
-        "relation": args.relation,
         "dial": args.dial,
-        "by": None if args.by is None else [name.strip() for name in args.by.split(",")],
         "budget": args.budget,
         "seed": args.seed,
         "workers": args.workers,
-        "executor": args.executor,
-        "device": args.device,
-        "shrink": args.shrink,
-        "resume": not args.fresh,
     }
     whole = seconds and args.budget + seconds
     shown.say(f"sharpening {entry.id} for {args.budget:g} s, seed {args.seed}: {entry.title}")

@@ -11,20 +11,16 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 
-from rankcheck import files
 from rankcheck.catalogue import certificates
 from rankcheck.catalogue.collect import problems
-from rankcheck.catalogue.entry import CatalogueError, Entry
+from rankcheck.catalogue.entry import CatalogueError
 from rankcheck.catalogue.finding import found
 from rankcheck.catalogue.selection import select
-from rankcheck.claims.proved import Proved
 from rankcheck.commands.arguments import add_selectors
 from rankcheck.commands.kept import file_of
 from rankcheck.errors import InputError
-from rankcheck.prove.file import Proofs
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import table
 from rankcheck.terminal.plain import say
@@ -39,26 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ledger", metavar="FILE", type=Path, help="show what this ledger says of the claims, too"
     )
-    parser.add_argument(
-        "--html", metavar="FILE", type=Path, help="write an HTML page, with formulas typeset"
-    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a paragraph a claim, or write them as a page."""
-    if args.html is not None:
-        files.check_writable(args.html, "a page of rankcheck")
+    """Print a paragraph a claim."""
     meant = {argument: file_of(argument) for argument in args.claims}
     given = [path for path in meant.values() if path is not None]
     claims = [argument for argument, path in meant.items() if path is None]
-    if given and (args.html is not None or args.ledger is not None):
-        raise InputError(f"{given[0]} is a file; --html and --ledger take claims")
+    if given and args.ledger is not None:
+        raise InputError(f"{given[0]} is a file; --ledger takes claims")
     shown = [_certificate(path) for path in dict.fromkeys(given)]
     entries = select(claims) if claims else []
     for problem in problems(entries):
         raise CatalogueError(problem)
-    if args.html is not None:
-        return _write(args.html, entries, args.ledger)
     pages = [index.page(entry) for entry in entries]
     if args.ledger is not None:
         rows = {row.id: row for row in read_ledger(args.ledger).rows}
@@ -76,25 +65,6 @@ def _certificate(path: Path) -> str:
     entry = found(path, data)
     statement = textwrap.indent(data["statement"], "  ")
     return "\n".join([data["claim"], "", statement, "", *index.found(path, data, entry)])
-
-
-def _write(path: Path, entries: Sequence[Entry], ledger: Path | None) -> int:
-    """Write the claims as an HTML page."""
-    from rankcheck.report import claim_page  # its libraries take a while to import
-
-    if ledger is None:
-        made = [(Row.of(each, "cited", proved=_proved(each)), each) for each in entries]
-        page = claim_page(made, verified=False)
-    else:
-        rows = read_ledger(ledger).rows_of(entry.id for entry in entries)
-        page = claim_page(list(zip(rows, entries, strict=True)))
-    files.write_text(path, page)
-    say(f"page: {path}")
-    return 0
-
-
-def _proved(entry: Entry) -> Proved | None:
-    return Proofs.summary(entry)
 
 
 def _found(row: Row | None, path: Path) -> str:

@@ -25,6 +25,7 @@ from rankcheck.commands.arguments import (
     add_limit,
     add_selectors,
     add_settings,
+    add_shrink,
     add_workers,
     limit,
     settings,
@@ -42,19 +43,15 @@ HELP = "verify claims; the main job"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck verify`."""
     add_selectors(parser)
-    add_run(parser)
-    add_json(parser, "the ledger")
-
-
-def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that `Run` reads."""
     add_settings(parser)
+    add_shrink(parser)
     add_workers(parser, "processes (default: the cores)", default=None)
     add_limit(
         parser,
         "for each claim; one that takes longer is undecided. 0: no limit; with --workers 1, claims "
         "then run in this process, as a debugger needs it (default by profile: 120, 600, 7200)",
     )
+    add_json(parser, "the ledger")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -93,17 +90,17 @@ class Run:
 
     @classmethod
     def of(cls, args: argparse.Namespace, entries: Sequence[Entry]) -> Run:
-        """What the arguments of `add_run` say; fixes the arithmetic of this process.
+        """What the arguments say; fixes the arithmetic of this process.
 
         Raises:
             InputError: if the profile is unknown.
         """
         fix_arithmetic()
-        chosen = settings(args)
+        chosen = settings(args, args.shrink)
         workers = default_workers(len(entries)) if args.workers is None else args.workers
         return cls(entries, chosen, workers, limit(args, chosen.profile.name))
 
-    def ledger(self, shown: Progress, path: Path | None = None) -> Ledger:
+    def ledger(self, shown: Progress, path: Path | None) -> Ledger:
         """Verify the claims and show their rows.
 
         At an interruption, the rows that are done are shown, and written beside `path`, the file

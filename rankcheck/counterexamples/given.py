@@ -133,15 +133,12 @@ class Recertified:
     changed: bool
 
 
-def recertify(claim: Claim, folder: Path | None = None) -> Recertified:
+def recertify(claim: Claim) -> Recertified:
     """Certify the instances of an existing certificate for the claim as it now stands.
 
     The certificate is the stored one of a refuted claim. If none is stored, because the claim was
     declared as refuted just now, it is the one that a run left in `.rankcheck`. If nothing but
     the versions would change, the file is not written.
-
-    Args:
-        folder: where to write, by default where the certificate of the claim belongs.
 
     Raises:
         CertificateError: if there is no certificate, or it cannot be read.
@@ -150,7 +147,7 @@ def recertify(claim: Claim, folder: Path | None = None) -> Recertified:
         NotRefutedError: if one of its instances does not refute the claim. Nothing is written.
         OSError: if the file cannot be written.
     """
-    folder = folder or certificates.folder_of(claim)
+    folder = certificates.folder_of(claim)
     origin = _origin(claim)
     proved: dict[str, Instance] = {}
     for name, given in instances_of(origin).items():

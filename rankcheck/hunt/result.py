@@ -47,23 +47,6 @@ class Progress:
         return "refuted" if self.best[1].proved else "undecided"
 
 
-@dataclass(frozen=True)
-class Fall:
-    """Where the least margin of a strategy fell.
-
-    Attributes:
-        strategy: its name, or `scope`.
-        instances: how many instances inside the hypotheses the strategies had evaluated, at the end
-            of the shard.
-        margin: the new least margin of the strategy: negative for a violation, proved or not, and 0
-            for a violation within the tolerance.
-    """
-
-    strategy: str
-    instances: int
-    margin: float
-
-
 @dataclass(frozen=True, repr=False)
 class Hunt(InNotebooks):
     """The result of a hunt.
@@ -86,7 +69,6 @@ class Hunt(InNotebooks):
         troubles: by reason, how many searches, or starts of one, ended early: gradients that fail
             or do not exist, and exceptions in a strategy.
         scope: what was enumerated before the search, None if nothing was.
-        history: how the least margin of each strategy fell, in the order of the shards.
         lost: shards on workers that did not end, or whose workers died; a hunt that found nothing
             in the others is undecided.
         certificate: file of the certificate, if the claim is refuted.
@@ -104,7 +86,6 @@ class Hunt(InNotebooks):
     stages: Mapping[str, float] = field(default_factory=dict)
     troubles: Mapping[str, int] = field(default_factory=dict)
     scope: Scope | None = None
-    history: tuple[Fall, ...] = ()
     lost: int = 0
     strategy: str | None = None
     violation: Instance | None = None
@@ -132,7 +113,6 @@ class Hunt(InNotebooks):
             **plain,
             "counts": asdict(self.counts),
             "scope": None if self.scope is None else asdict(self.scope),
-            "history": [asdict(fall) for fall in self.history],
             "worst": _violation_json(self.worst),
             "smallest": _violation_json(self.smallest),
         }

@@ -24,7 +24,7 @@ from rankcheck.hunt.report import (
     troubles_text,
     without_violation,
 )
-from rankcheck.hunt.result import Fall, Hunt, Progress
+from rankcheck.hunt.result import Hunt, Progress
 from rankcheck.hunt.settings import Settings, check_claim
 from rankcheck.hunt.shard import Finding, Outcome, Shard
 from rankcheck.parallel import Deadline, Executor, Unfinished, single_thread
@@ -112,8 +112,6 @@ class _Run:
         self._stages: dict[str, float] = {}
         self._counts = Counts()
         self._margin = math.inf
-        self._falls: dict[str, float] = {}
-        self._history: list[Fall] = []
         self._found: tuple[Shard, Finding] | None = None
         self._cut = False
         self._lost: Counter[str] = Counter()
@@ -164,8 +162,6 @@ class _Run:
         self._stages["scope"] = round(time.perf_counter() - begin, 4)
         if tally.raised:
             self._raised = tally.raised[0].told(self._claim)
-        if self._smallest is not None and self._smallest.proved:
-            self._measured("scope", -float(self._smallest.in_balls.relative_excess))
 
     def one_round(self, executor: Executor) -> None:
         """Run the shards of a round, and take in their outcomes, up to a proof."""
@@ -226,10 +222,6 @@ class _Run:
         spent = self._stages.get(shard.strategy, 0.0) + outcome.seconds
         self._stages[shard.strategy] = round(spent, 4)
         finding = outcome.found
-        if finding is not None and finding.violation is not None:
-            self._measured(shard.strategy, -finding.violation)
-        else:
-            self._measured(shard.strategy, max(0.0, min(outcome.least, default=math.inf)))
         if finding is not None and (self._found is None or finding.weight > self._found[1].weight):
             self._found = (shard, finding)
         self._progress(
@@ -244,12 +236,6 @@ class _Run:
                 self._found,
             )
         )
-
-    def _measured(self, strategy: str, margin: float) -> None:
-        """Keep a margin, if it is finite and the least of its strategy."""
-        if math.isfinite(margin) and margin < self._falls.get(strategy, math.inf):
-            self._falls[strategy] = margin
-            self._history.append(Fall(strategy, self._counts.evaluated, margin))
 
     def _shown_margin(self) -> float | None:
         if self._found is not None:
@@ -279,7 +265,6 @@ class _Run:
             stages=self._stages,
             troubles=dict(troubles),
             scope=self._scope,
-            history=tuple(self._history),
             lost=self._lost.total(),
             message=message,
             **facts,

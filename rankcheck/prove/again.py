@@ -12,7 +12,7 @@ from rankcheck.prove.file import Kept, Proofs
 __all__ = ["UnsoundError", "prove_again"]
 
 
-def prove_again(path: Path | str, claim: Claim, *, seed: int = 0) -> Iterator[tuple[Kept, str]]:
+def prove_again(path: Path | str, claim: Claim) -> Iterator[tuple[Kept, str]]:
     """Check every proof of a file again; each with what was checked.
 
     Raises:
@@ -21,4 +21,4 @@ def prove_again(path: Path | str, claim: Claim, *, seed: int = 0) -> Iterator[tu
     """
     path = Path(path)
     for kept in Proofs.read(path).belonging(claim, path).proofs:
-        yield kept, check(claim, kept.proof, seed=seed).sentence
+        yield kept, check(claim, kept.proof).sentence

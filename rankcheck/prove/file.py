@@ -25,7 +25,7 @@ from rankcheck.prove.target import Target
 from rankcheck.stored import StoredError, build, shown
 from rankcheck.versions import versions
 
-__all__ = ["FORM", "Kept", "ProofError", "Proofs", "keep", "leave", "left_path"]
+__all__ = ["FORM", "Kept", "ProofError", "Proofs", "keep", "leave"]
 
 SCHEMA = 1
 #: Of a claim so many proofs are kept in full, at most, and so many bytes of them.
@@ -174,12 +174,7 @@ class Proofs:
 FORM = Form("file of proofs", "proofs", SCHEMA, Proofs, "rankcheck prove", ProofError, dense=True)
 
 
-def left_path(claim: str, folder: Path = LEFT) -> Path:
-    """Where a run leaves the proofs of the claim of that id."""
-    return folder / FORM.folder / f"{claim}.json"
-
-
-def leave(claim: Named, result: Result, folder: Path = LEFT) -> Path | None:
+def leave(claim: Named, result: Result) -> Path | None:
     """Leave the proofs of a run below `.rankcheck`; the path, or None without a proof.
 
     Raises:
@@ -187,7 +182,7 @@ def leave(claim: Named, result: Result, folder: Path = LEFT) -> Path | None:
     """
     if not result.proved:
         return None
-    path = left_path(claim.id, folder)
+    path = LEFT / FORM.folder / f"{claim.id}.json"
     if path.resolve() == FORM.path(claim).resolve():
         return None  # what a person keeps is not for a run to change
     return _written(_proofs(claim, result, LEFT_MOST, LEFT_BYTES, path.parent), path)

@@ -73,11 +73,8 @@ def _given(data: Any) -> Given:
     raise InputError(f"received {shown(data, 80)}; {RULE}")
 
 
-def judged_on(claim: Claim, given: Given, *, tight: bool = False) -> Instance:
+def judged_on(claim: Claim, given: Given) -> Instance:
     """A given instance of a claim.
-
-    Args:
-        tight: whether it is one of the tight family.
 
     Raises:
         InputError: if the claim has no such instances, or the choices do not fit the generator.
@@ -89,11 +86,7 @@ def judged_on(claim: Claim, given: Given, *, tight: bool = False) -> Instance:
             f"{claim.id} is declared as false; `rankcheck certify` keeps a counterexample, and a "
             "bound that may be true has a record"
         )
-    if tight and claim.tight is None:
-        raise InputError(f"{claim.id} has no tight family; --tight takes an instance of one")
-    family = claim.tight if tight else claim.instances
-    assert family is not None
-    return _instance(claim, given.choices, given.family or family.name)
+    return _instance(claim, given.choices, given.family or claim.instances.name)
 
 
 def instance_of(claim: Claim, one: Held) -> Instance:

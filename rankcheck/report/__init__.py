@@ -12,12 +12,11 @@ from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.report.audit import audit_page
-    from rankcheck.report.page import claim_page, ledger_page
+    from rankcheck.report.page import ledger_page
     from rankcheck.report.sharpening import sharpening_page
 
 __all__ = [
     "audit_page",
-    "claim_page",
     "ledger_page",
     "sharpening_page",
 ]
@@ -26,7 +25,7 @@ __getattr__ = door(
     __name__,
     {
         ".audit": ("audit_page",),
-        ".page": ("claim_page", "ledger_page"),
+        ".page": ("ledger_page",),
         ".sharpening": ("sharpening_page",),
     },
 )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rankcheck.audit.ranks import TOLERANCE
 from rankcheck.audit.result import WITHOUT_DATA
 from rankcheck.report.charts.audit import pictures
 from rankcheck.report.figures import figure
@@ -19,14 +20,13 @@ __all__ = ["audit_fragment", "audit_page"]
 
 #: What the findings mean, in the order of the page.
 FINDINGS: Mapping[str, str] = {
-    "fails": "the relation is violated beyond rounding: a file was misread, or this is a bug in "
-    "rankcheck, as the theorem is proved",
+    "fails": "the relation is violated beyond rounding: a file was misread, or this is a bug",
     "undecided": "floating point numbers cannot tell",
     "holds": "the relation is satisfied at every point that was checked",
     "not evaluated": "the network is so large that it would take too long",
     "not applicable": "a hypothesis is not met by this network",
 }
-#: So many singular values of the Jacobian are written, and eigenvalues of its mean square.
+#: So many singular values of the Jacobian are written.
 SHOWN = 6
 #: Of a layer, so many are written.
 FIRST = 4
@@ -54,12 +54,12 @@ def _values(audit: Audit) -> dict[str, Any]:
         "without_data": WITHOUT_DATA,
         "balances": any(layer.imbalance is not None for layer in audit.layers),
         "neurons": any(layer.bent is not None for layer in audit.layers),
-        "energies": any(layer.energy is not None for layer in audit.layers),
         "counts": Counter(one.finding for one in audit.theorems),
         "findings": FINDINGS,
         "figure": figure,
         "spread": _spread,
         "text": printable,
+        "tolerance": TOLERANCE,
         "most_values": SHOWN,
         "first_values": FIRST,
     }

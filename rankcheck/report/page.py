@@ -32,13 +32,13 @@ from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.files import project_folder
 from rankcheck.records.file import short
 from rankcheck.report import markup, svg
-from rankcheck.report.charts import Picture, bounds
+from rankcheck.report.charts import bounds
 from rankcheck.report.instances import instance, shortened
 from rankcheck.report.networks import drawing
 from rankcheck.report.paths import public
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
-__all__ = ["claim_page", "fragment", "ledger_page", "render"]
+__all__ = ["fragment", "ledger_page", "render"]
 
 _ROOM = __name__.rpartition(".")[0]
 #: What docstrings write for the name of a function: its role, and the rooms it lies in.
@@ -169,34 +169,18 @@ def _docstring(entry: Entry | None) -> str:
     return _ROLE.sub(r"\1", text)
 
 
-def ledger_page(
-    ledger: Ledger,
-    entries: Iterable[Entry] = (),
-    hunts: Sequence[Picture] = (),
-) -> str:
-    """A ledger as one HTML page that needs no other file.
+def ledger_page(ledger: Ledger, entries: Iterable[Entry] = ()) -> str:
+    """A ledger as one HTML page that needs no other file; several bounds are drawn.
 
     Args:
         entries: the claims as their files declare them, for witnesses, and families by name.
-        hunts: pictures beside that of the bounds, which is drawn if the ledger has several.
     """
     known = {entry.id: entry for entry in entries}
     whole = len(ledger.rows) < WHOLE
     parts = [ClaimPart.of(row, known.get(declared_id(row.id)), whole=whole) for row in ledger.rows]
     several = sum(row.best_ratio is not None for row in ledger.rows) > 1
-    pictures = [bounds(ledger), *hunts] if several else list(hunts)
+    pictures = [bounds(ledger)] if several else []
     return render("ledger.html", ledger=ledger, pictures=pictures, whole=whole, **_shared(parts))
-
-
-def claim_page(claims: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:
-    """Some claims as an HTML page.
-
-    Args:
-        claims: the rows of the claims, with what their files declare.
-        verified: whether the rows come from a ledger; else no verdict is shown.
-    """
-    parts = [ClaimPart.of(row, entry, verified=verified) for row, entry in claims]
-    return render("claim.html", **_shared(parts))
 
 
 def fragment(

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 Point = tuple[float, float]
+#: The width of a chart, in units.
+WIDTH = 640.0
 #: The radius of an open dot, and its outline from the left.
 _RING = 3.5
 _CIRCLE = "a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0"
@@ -100,7 +102,7 @@ class Chart:
 
     Args:
         title, description: for people who hear the page; the title is also the tooltip.
-        width, height: of the whole, in units.
+        height: of the whole, in units; it is `WIDTH` wide.
         right: the margin on the right, for labels.
     """
 
@@ -111,18 +113,17 @@ class Chart:
         x: Axis,
         y: Axis,
         *,
-        width: float = 640,
         height: float = 380,
         right: float = 24,
     ) -> None:
         self.title, self.description = title, description
         self._x, self._y = x, y
-        self.width, self.height = width, height
+        self.height = height
         self._marks = x.marks(), y.marks()
         widest = max((len(text) for text in self._marks[1].values()), default=0)
         self.left = (widest + 1) * WIDE if y.marks() else 4.0
         self.top = TALL * (1.6 if y.label else 0.5)
-        self.right = width - right
+        self.right = WIDTH - right
         self.bottom = height - TALL * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
         self._has_links = False
         self._ends: list[tuple[float, int, str]] = []
@@ -136,9 +137,9 @@ class Chart:
             self.bottom - self._y.share(y) * (self.bottom - self.top),
         )
 
-    def line(self, points: Iterable[Point], series: int = 1, *, dashed: bool = False) -> None:
+    def line(self, points: Iterable[Point], series: int = 1) -> None:
         """A line through points."""
-        self._path("line" + " dash" * dashed, series, self._through(points))
+        self._path("line", series, self._through(points))
 
     def band(self, upper: Iterable[Point], lower: Iterable[Point], series: int = 1) -> None:
         """The band between two lines, which have the points of one from left to right."""
@@ -203,12 +204,9 @@ class Chart:
         if outline:
             self._path("bars", series, outline + (f"V{foot}" if above else ""))
 
-    def rule(self, *, x: float | None = None, y: float | None = None, series: int = 0) -> None:
-        """A dashed line across the chart at one x, or one y."""
-        if x is not None:
-            self.line([(x, self._y.low), (x, self._y.high)], series, dashed=True)
-        if y is not None:
-            self.line([(self._x.low, y), (self._x.high, y)], series, dashed=True)
+    def rule(self, y: float, series: int = 0) -> None:
+        """A dashed line across the chart at one y."""
+        self._path("line dash", series, self._through([(self._x.low, y), (self._x.high, y)]))
 
     def label(
         self,
@@ -236,7 +234,7 @@ class Chart:
             self._text(self.right + 6, place + TALL / 4, text, series, "start")
             for place, (_, series, text) in zip(moved, self._ends, strict=True)
         ]
-        size = [coordinate(self.width), coordinate(self.height)]
+        size = [coordinate(WIDTH), coordinate(self.height)]
         return Markup(
             '<svg class="plot" role="{}" viewBox="0 0 {} {}" width="{}" height="{}">'
             "<title>{}</title><desc>{}</desc>{}</svg>"

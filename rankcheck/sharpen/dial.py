@@ -215,7 +215,7 @@ class _Turning:
             search.run(None, settings.tasks, enough=search.refuted)
         else:
             search.run((1 - DOUBT) * left, settings.tasks, enough=search.refuted)
-            if not search.refuted() and settings.relations is None:
+            if not search.refuted():
                 doubt(search, DOUBT * left)
         self.counts += search.counts
         best = max(

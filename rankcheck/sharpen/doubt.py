@@ -31,7 +31,6 @@ def doubt(search: Search, seconds: float) -> None:
             claim,
             seconds,
             settings.seed,
-            device=settings.device,
             folder=Path(folder),
             shrink=0.0,
             limit=None,

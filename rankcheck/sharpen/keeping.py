@@ -16,20 +16,18 @@ from rankcheck.sharpen.search import Search
 __all__ = ["known", "leave", "record"]
 
 
-def known(
-    claim: Claim, left: Path | None
-) -> tuple[tuple[tuple[Shape, Record], ...], dict[str, str]]:
+def known(claim: Claim, left: Path) -> tuple[tuple[tuple[Shape, Record], ...], dict[str, str]]:
     """The instances on record, with their shapes; and by relation the ratio on record.
 
     Args:
-        left: what earlier runs have left, if the instances there are wanted, too.
+        left: the file of what earlier runs have left.
 
     Raises:
         RecordError: if a file of records cannot be read.
     """
     beside = Records.of(claim)
     files = [beside]
-    if left is not None and left.exists():
+    if left.exists():
         files.append(Records.of(claim, left))
     begin: list[tuple[Shape, Record]] = []
     for records in files:

@@ -31,6 +31,8 @@ MARGIN = 6.0
 MOST = 24
 #: Forms are offered beside the best one if they are at most so many digits behind.
 BEHIND = 2.0
+#: So many forms are offered at most, the most telling first.
+LIKE = 3
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,11 @@ class LooksLike:
     digits: int
 
 
-def recognise(low: Fraction, high: Fraction, most: int = 3) -> tuple[LooksLike, ...]:
+def recognise(low: Fraction, high: Fraction) -> tuple[LooksLike, ...]:
     """The closed forms that a supremum looks like, of which [low, high] is an attained ratio.
 
     Args:
         low, high: proved bounds of the ratio. The supremum is at least `low`.
-        most: so many forms are returned at most, the most telling first.
 
     Raises:
         ValueError: if `low` is larger than `high`.
@@ -69,7 +70,7 @@ def recognise(low: Fraction, high: Fraction, most: int = 3) -> tuple[LooksLike, 
                 chosen.append((digits, form))
     return tuple(
         LooksLike(form.write(PLAIN), form.write(LATEX), int(digits))
-        for digits, form in chosen[:most]
+        for digits, form in chosen[:LIKE]
     )
 
 

@@ -28,7 +28,6 @@ from rankcheck.records.ratio import attained
 from rankcheck.sharpen import keeping
 from rankcheck.sharpen.dial import frontier
 from rankcheck.sharpen.extremal import Extremal
-from rankcheck.sharpen.gauge import NoRatioError
 from rankcheck.sharpen.glance import glance
 from rankcheck.sharpen.growth import growing
 from rankcheck.sharpen.progress import Progress
@@ -36,7 +35,6 @@ from rankcheck.sharpen.recognise import MOST, recognise
 from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.sharpen.search import Search, work_of
 from rankcheck.sharpen.settings import Settings
-from rankcheck.sharpen.sizes import chosen as chosen_sizes
 from rankcheck.sharpen.sizes import sizes
 from rankcheck.sharpen.small import made_small
 from rankcheck.sharpen.special import of_end, special
@@ -56,10 +54,8 @@ WRITTEN = 2.0
 
 def sharpen(
     claim: Claim,
-    relation: str | Sequence[str] | None = None,
     *,
     dial: str | Dial | None = None,
-    by: Sequence[str] | None = None,
     budget: float | None = 10.0,
     seed: int = 0,
     progress: Callable[[Progress], object] = lambda state: None,
@@ -70,50 +66,26 @@ def sharpen(
     Ctrl-C ends the search, and what was found by then is reported.
 
     Args:
-        relation: the name of the relation to measure, or several; None for all of them.
         dial: a parameter of the body and an interval, `NAME=LO..HI`: for which of its values is the
             statement false?
-        by: the names of the sizes by which ratios are grouped, such as `depth` and `width`.
         budget: seconds for the search.
         progress: called as the search goes on.
         settings: the other fields of `rankcheck.sharpen.settings.Settings`, as `workers`,
-            `executor`, `tasks`, `shrink`.
+            `tasks`, `shrink`.
 
     Raises:
-        InputError: if the claim has no instances that can be drawn, no such relation, size or
-            dial, or a setting is out of range.
+        InputError: if the claim has no instances that can be drawn, no such dial, or a
+            setting is out of range.
         BatchError: if the body or a generator mixes the instances of a batch.
     """
     check_claim(claim)
-    names = (relation,) if isinstance(relation, str) else relation
-    chosen = Settings(
-        budget=budget,
-        seed=seed,
-        relations=None if names is None else tuple(names),
-        by=None if by is None else tuple(by),
-        **settings,
-    )
+    chosen = Settings(budget=budget, seed=seed, **settings)
     if isinstance(dial, str):
         dial = Dial.parse(dial)
     check_batching(claim, seed)
     instance, relations = glance(claim)
-    _check_relations(claim, relations, chosen)
-    names = chosen_sizes(sizes(claim, instance, ()), chosen.by)
-    return _Run(claim, relations, chosen, dial, names, progress).result()
-
-
-def _check_relations(claim: Claim, relations: Sequence[Relation], settings: Settings) -> None:
-    """Check that there is something to measure, before the search.
-
-    Raises:
-        NoRatioError: if a relation that is asked for does not exist.
-    """
-    known = {relation_name(one.label, n): one for n, one in enumerate(relations)}
-    for name in settings.relations or ():
-        if name not in known:
-            raise NoRatioError(
-                f"{claim.id} has no relation {name!r}; its relations are {', '.join(known)}"
-            )
+    by = tuple(sizes(claim, instance, ()))[:1]
+    return _Run(claim, relations, chosen, dial, by, progress).result()
 
 
 class _Run:
@@ -142,11 +114,10 @@ class _Run:
     def result(self) -> Sharpened:
         """Search, and make the result of what was found."""
         settings, claim = self._settings, self._claim
-        left = self._path if settings.resume else None
-        begin, before = keeping.known(claim, left)
+        begin, before = keeping.known(claim, self._path)
         workers = settings.workers if settings.workers > 1 else None
         found = None
-        with closing(executor_for(settings.executor or workers, work_of(claim))) as executor:
+        with closing(executor_for(workers, work_of(claim))) as executor:
             make = partial(
                 Search,
                 claim,
@@ -208,8 +179,6 @@ class _Run:
         found = []
         for number, relation in enumerate(self._returned):
             name = relation_name(relation.label, number)
-            if name not in (self._settings.relations or (name,)):
-                continue
             known = Sharp(
                 name=name,
                 label=relation.label,

@@ -49,8 +49,8 @@ SHARE = 0.35
 #: After so many deep searches there is a survey of new shapes, and the best instances are fitted to
 #: neighbours of their shapes and to groups that have fallen behind.
 AGAIN = 6
-#: Tasks that an executor is handed at once, of which nobody knows how many workers it has.
-CLUSTER = 32
+#: Seconds in which tasks on workers have to end after the budget.
+GRACE = 10.0
 #: How many good instances are fitted to another shape: in a deep search, and without one.
 FITTED, SPREAD = 8, 3
 
@@ -125,10 +125,10 @@ class Search:
         until = math.inf if budget is None else time.monotonic() + budget
         left = math.inf if tasks is None else self._tasks + tasks
         settings = self.settings
-        alone = settings.workers == 1 and settings.executor is None
+        alone = settings.workers == 1
         # Tasks of this process come one by one, so that each begins with what is known by then.
-        wide = 1 if alone else CLUSTER if settings.workers == 1 else 2 * settings.workers
-        limits = Limits() if alone else Limits(until=until, grace=settings.grace)
+        wide = 1 if alone else 2 * settings.workers
+        limits = Limits() if alone else Limits(until=until, grace=GRACE)
         tasks_left = self._plan(until)
         with single_thread():
             while time.monotonic() < until and self._tasks < left and not enough():
@@ -157,7 +157,6 @@ class Search:
             by=self.by,
             chosen=(finding.name,),
             dial=self.dial,
-            device=self.settings.device,
         )
         outcome = run_task(self.claim, task)
         for better in outcome.findings:
@@ -244,9 +243,8 @@ class Search:
             refit,
             known,
             self.by,
-            self.settings.relations,
+            None,
             self.dial,
-            self.settings.device,
             None if until == math.inf else Deadline(until),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -12,7 +12,7 @@ from rankcheck.errors import InputError
 from rankcheck.networks.network import Network
 from rankcheck.verification.reach import reached
 
-__all__ = ["chosen", "named", "sizes"]
+__all__ = ["named", "sizes"]
 
 
 def sizes(claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...]) -> dict[str, int]:
@@ -32,17 +32,6 @@ def sizes(claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...]) -> di
         if isinstance(part, Network):
             found[f"width of {name}"] = max(part.widths[1:-1], default=0)
     return found
-
-
-def chosen(known: Mapping[str, int], asked: Sequence[str] | None) -> tuple[str, ...]:
-    """The names of the sizes by which shapes are grouped: those asked for, or the first one.
-
-    Raises:
-        InputError: as `named`.
-    """
-    if asked is None:
-        return tuple(known)[:1]
-    return tuple(named(known, name, f"--by {name}") for name in asked)
 
 
 def named(known: Collection[str], name: str, option: str) -> str:

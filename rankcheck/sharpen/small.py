@@ -26,10 +26,8 @@ BITS = 256
 ROUNDING = 1e-9
 
 
-def made_small(
-    instance: Instance, number: int, keep: Fraction | float = KEEP, budget: float = BUDGET
-) -> Instance:
-    """A small instance that attains at least 1 - keep of the ratio of relation `number`.
+def made_small(instance: Instance, number: int, budget: float = BUDGET) -> Instance:
+    """A small instance that attains at least 1 - `KEEP` of the ratio of relation `number`.
 
     Cropping and simplifying lower the numbers of entries and their bits; see
     `rankcheck.counterexamples.shrinking`. An instance without a certified positive ratio of that
@@ -46,7 +44,7 @@ def made_small(
     if ratio <= 0:
         return instance
     claim, family = instance.claim, instance.family
-    least = ratio * (1 - Fraction(keep))
+    least = ratio * (1 - KEEP)
     precisions = tuple(each for each in PRECISIONS if each <= max(BITS, bits))
 
     def candidate(record: Record) -> Instance:

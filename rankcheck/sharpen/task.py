@@ -130,7 +130,6 @@ class Task:
     by: tuple[str, ...] = ()
     chosen: tuple[str, ...] | None = None
     dial: tuple[str, Any] | None = None
-    device: str = "cpu"
     deadline: Deadline | None = None
 
 
@@ -171,7 +170,7 @@ def run_task(claim: Claim, task: Task) -> Outcome:
     candidates: dict[tuple[str, tuple[int, ...]], list[tuple[float, Shape, Record]]] = {}
     until = None if task.deadline is None else task.deadline.at
     for index, shape in enumerate(task.shapes):
-        gauge = Gauge(claim, shape, device=task.device, until=until, chosen=task.chosen)
+        gauge = Gauge(claim, shape, until=until, chosen=task.chosen)
         try:
             key = key_of(claim, shape, task.by)
             found = _searched(gauge, task, seed_of(task.seed, index))

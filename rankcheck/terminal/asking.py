@@ -11,7 +11,6 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from rankcheck.claims.claim import Claim
@@ -70,8 +69,8 @@ def asked(claim: Claim, what: str, **options: Any) -> Any:
     return _ASKED[what](claim, **options)
 
 
-def _verify(claim: Claim, *, profile: str, seed: int, shrink: float, folder: Path | str) -> Row:
-    settings = Settings(chosen_profile(profile), seed, Path(folder), shrink)
+def _verify(claim: Claim, *, profile: str, seed: int, shrink: float) -> Row:
+    settings = Settings(chosen_profile(profile), seed, shrink=shrink)
     with _watched(VerifyDisplay) as shown:
         return verify_claim(claim, settings, progress=None if shown is None else shown.progress)
 
@@ -85,16 +84,12 @@ def _hunt(claim: Claim, *, control: str | None, **options: Any) -> Hunt:
         return controls.hunt_variant(claim, control, **options)
 
 
-def _sharpen(
-    claim: Claim, *, record: bool, by: Any, folder: Path | str, **options: Any
-) -> Sharpened:
-    if isinstance(by, str):
-        by = [name.strip() for name in by.split(",")]
+def _sharpen(claim: Claim, *, record: bool, **options: Any) -> Sharpened:
     with _watched(SharpenDisplay) as shown:
         if shown is not None:
             shown.doing = "the first batch"
             options["progress"] = shown.progress
-        result = sharpening_runs.sharpen(claim, by=by, folder=Path(folder), **options)
+        result = sharpening_runs.sharpen(claim, **options)
     for line in keeping.record(result) if record else ():
         say(line)
     return result

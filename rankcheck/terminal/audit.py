@@ -1,10 +1,11 @@
-"""An audit as text, and how far one is: layers, data, excess, theorems, and what follows."""
+"""An audit as text, and how far one is: what follows, layers, data, theorems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from rankcheck.audit.ranks import TOLERANCE
 from rankcheck.audit.result import WITHOUT_DATA
 from rankcheck.claims.signs import SIGNS
 from rankcheck.terminal.display import Display
@@ -20,15 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["AuditDisplay", "brief", "lines"]
 
 #: In this order theorems are listed; the last ones stay on the screen.
-_ORDER = ("not applicable", "not evaluated", "holds", "undecided", "fails")
-#: How a finding begins its line.
-_MARKS = {
-    "holds": "holds",
-    "not applicable": "not appl.",
-    "not evaluated": "not eval.",
-    "undecided": "undecided",
-    "fails": "FAILS",
-}
+_FINDINGS = ("not applicable", "holds", "not evaluated", "undecided", "fails")
 #: The longest name in a table; a longer one loses its middle.
 NAME = 24
 #: How a row is written: the columns with their cells. One without cells is left out.
@@ -36,10 +29,8 @@ _COLUMNS: Mapping[str, Callable[[LayerFacts], str]] = {
     "layer": lambda layer: shortened(printable(" ".join(layer.name.split())), NAME),
     "shape": lambda layer: f"{layer.shape[0]}×{layer.shape[1]}",
     "cost": lambda layer: number(layer.weights + layer.bias),
-    "near 1": lambda layer: str(layer.near_one),
     "rank": lambda layer: layer.rank.text,
     "gap": lambda layer: number(layer.rank.gap, 2),
-    "stable": lambda layer: number(layer.stable_rank, 3),
     "dist²": lambda layer: number(layer.distance, 2),
     "imbal": lambda layer: number(layer.imbalance, 2),
     "dead": lambda layer: number(layer.dead),
@@ -47,7 +38,7 @@ _COLUMNS: Mapping[str, Callable[[LayerFacts], str]] = {
     "bent": lambda layer: number(layer.bent),
 }
 #: The columns that a narrow terminal does without, the first one first.
-_SPARED = ("bent", "linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
+_SPARED = ("bent", "imbal", "shape", "dist²", "linear", "dead", "gap")
 
 
 class AuditDisplay(Display):
@@ -86,53 +77,32 @@ def lines(
         readable: how a text with formulas is written.
     """
     width = min(max(width, 40), WIDTH)
-    block = [] if audit.headline is None else [*wrapped(audit.headline, width), ""]
-    block += _head(audit, width)
-    block += _first(audit, width, readable)
-    block += ["", *_layers(audit, width)]
-    if audit.data is not None:
-        block += ["", *_data(audit, audit.data, width)]
-    if audit.theorems:
-        block += ["", *_theorems(audit.theorems, width, readable)]
-    block += [""] if audit.words else []
+    block = _head(audit, width)
     for sentence in audit.words:
         block += wrapped(f"* {readable(sentence)}", width)
+    block += ["", *_layers(audit, width)]
+    if audit.data is not None:
+        block += ["", *_data(audit.data, width)]
+    if audit.theorems:
+        block += ["", *_theorems(audit.theorems, width, readable)]
     return block
 
 
 def brief(audit: Audit, most: int) -> list[str]:
-    """The first and the last of `lines`: what was read, ranks, totals, and what follows."""
-    block = [] if audit.headline is None else [audit.headline]
-    block += _head(audit, WIDTH)
-    block += _first(audit, WIDTH, printable)
-    if audit.data is not None:
-        block += _data(audit, audit.data, WIDTH)[:2]
-    if audit.theorems:
-        block += [_totals(audit.theorems)]
-        bad = [one for one in audit.theorems if one.finding in ("fails", "undecided")]
-        block += [f"  {_MARKS[one.finding]:9}  {one.claim}" for one in bad[:3]]
-    for sentence in audit.words:
-        lines = wrapped(f"* {sentence}", WIDTH)
-        if len(block) + len(lines) >= most:
-            break
-        block += lines
-    return [*block[: most - 1], "print() shows all of it: layers, data, theorems"]
+    """The first of `lines`: what was read, and what follows."""
+    return [*lines(audit)[: most - 1], "print() shows all of it: layers, data, theorems"]
 
 
 def _head(audit: Audit, width: int) -> list[str]:
-    """What was read, its rank and its cost."""
+    """What has to be known first, what was read, its rank and its cost, and how many theorems."""
     model = audit.model
-    block = wrapped(f"{audit.name}: {model.source}, {model.text}", width)
+    block = [] if audit.headline is None else [*wrapped(audit.headline, width), ""]
+    block += wrapped(f"{audit.name}: {model.source}, {model.text}", width)
     if audit.data is None:
         block += wrapped(WITHOUT_DATA, width)
-    cost = f"cost {number(model.cost)}, {number(audit.ceiling)} a layer; rank {audit.rank_text}; "
-    if audit.balanced.converged:
-        cost += f"{number(audit.balanced.cost)} after balancing"
-    else:
-        cost += "balancing did not converge"
-    if audit.balanced.converged and audit.balanced.change is not None:
-        cost += f" (the outputs change by {audit.balanced.change:.1e})"
-    block += wrapped(cost, width)
+    least = "unknown" if audit.balanced is None else number(audit.balanced)
+    cost = f"cost {number(model.cost)}, {number(audit.ceiling)} a layer, {least} after balancing"
+    block += wrapped(f"rank {audit.rank_text}; {cost}", width)
     if model.folded and model.stored_cost != model.cost:
         block += wrapped(f"cost as stored, before folding: {number(model.stored_cost)}", width)
     if model.outputs is not None:
@@ -140,14 +110,10 @@ def _head(audit: Audit, width: int) -> list[str]:
     for what, sentences in (("folded", model.folded), ("assumed", model.assumed)):
         for sentence in sentences:
             block += wrapped(f"{what}: {sentence}", width)
-    return block
-
-
-def _first(audit: Audit, width: int, readable: Callable[[str], str]) -> list[str]:
-    """What to do first."""
-    block = ["", "what to do first"] if audit.first else []
-    for place, sentence in enumerate(audit.first, 1):
-        block += wrapped(f"{place}. {readable(sentence)}", width, "   ")
+    if audit.theorems:
+        counts = {name: sum(one.finding == name for one in audit.theorems) for name in _FINDINGS}
+        said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+        block += wrapped(f"theorems: {said}", width)
     return block
 
 
@@ -174,71 +140,56 @@ def _layers(audit: Audit, width: int) -> list[str]:
     return block
 
 
-def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
+def _data(data: DataFacts, width: int) -> list[str]:
     """What was measured at the points, and the excess by rank."""
-    ranks = ", ".join(
-        f"{rank} at {count}" for rank, count in sorted(data.ranks.items(), key=lambda pair: pair[0])
-    )
+    ranks = ", ".join(f"{rank} at {count}" for rank, count in sorted(data.ranks.items()))
     undecided = f"; {data.undecided} undecided" if data.undecided else ""
     facts = {
         "rank of Jf": f"{ranks}{undecided}",
         "gap s_k / s_(k+1)": "" if data.gaps is None else _spread(data.gaps),
         "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
-        "Schatten 2/L of Jf": f"{_spread(data.schatten)}; at most {number(audit.ceiling)}",
         "tr Θ(x, x)": _spread(data.kernel_trace),
-        "largest eigenvalue of Θ/K": f"{number(data.kernel_top)}, K = {data.kernel_points}",
         "rank of mean JᵀJ": data.index_rank.text,
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
-    counts = f"singular values below {data.tolerance:g} of the largest count as zero"
-    head = f"{data.points} points; least, median and largest of each; {counts}"
-    block = wrapped(head, width)
+    counts = f"singular values below {TOLERANCE:g} of the largest count as zero"
+    block = wrapped(f"{data.points} points; least, median and largest of each; {counts}", width)
     for name, figure in facts.items():
         if figure:
-            block += wrapped(f"  {name + ':':27}{figure}", width, " " * (29 if width > 70 else 4))
-    if data.bounds:
-        block += ["", *wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
-        for bound in data.bounds:
-            logs = "none" if bound.logs is None else number(bound.logs)
-            slack = "" if bound.logs is None else f", slack {number(bound.excess - bound.logs)}"
-            block += wrapped(
-                f"  k = {bound.rank} ({bound.points} points): {number(bound.excess)} against "
-                f"{logs}{slack}",
-                width,
-                "    ",
-            )
+            block += wrapped(f"  {name + ':':19}{figure}", width, " " * (21 if width > 70 else 4))
+    block += ["", *wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
+    for bound in data.bounds:
+        block += wrapped(
+            f"  k = {bound.rank} ({bound.points} points): {number(bound.excess)} against "
+            f"{number(bound.logs)}, slack {number(bound.excess - bound.logs)}",
+            width,
+            "    ",
+        )
     return block
 
 
 def _theorems(
     theorems: Sequence[TheoremFacts], width: int, readable: Callable[[str], str]
 ) -> list[str]:
-    """A line or more for each theorem: the finding, the sides, and what is not met."""
-    block = wrapped(_totals(theorems), width)
-    for one in sorted(theorems, key=lambda one: _ORDER.index(one.finding)):
-        shown = one.sides
-        if one.finding == "holds":  # the relation that comes closest says enough
-            closest = one.closest
-            shown = () if closest is None else (closest,)
-        block += wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
-        for side in shown:
-            block += wrapped(f"{'':13}{_side(side, readable)}", width, " " * 15)
-        if one.finding == "holds":
+    """Which theorems hold and which do not apply; of the others the sides, and what is not met."""
+    block: list[str] = []
+    for finding in _FINDINGS:
+        found = [one for one in theorems if one.finding == finding]
+        if found and finding in ("holds", "not applicable"):
+            block += wrapped(f"{finding}: {', '.join(one.claim for one in found)}", width)
             continue
-        for condition in one.hypotheses:
-            if condition.met is not True:
-                state = "undecided" if condition.met is None else "not met"
-                text = condition.text + (f" ({condition.figure})" if condition.figure else "")
-                block += wrapped(f"{'':13}{state}: {readable(text)}", width, " " * 15)
-        if one.message:
-            block += wrapped(f"{'':13}{readable(one.message)}", width, " " * 15)
+        for one in found:
+            block += wrapped(f"{finding}: {one.claim}", width)
+            said = [_side(side, readable) for side in one.sides]
+            for condition in one.hypotheses:
+                if condition.met is not True:
+                    state = "undecided" if condition.met is None else "not met"
+                    figure = f" ({condition.figure})" if condition.figure else ""
+                    said.append(f"{state}: {readable(condition.text + figure)}")
+            said += [readable(one.message)] if one.message else []
+            for text in said:
+                block += wrapped(f"  {text}", width, "    ")
     return block
-
-
-def _totals(theorems: Sequence[TheoremFacts]) -> str:
-    """How many theorems were found to be what."""
-    counts = {name: sum(one.finding == name for one in theorems) for name in _MARKS}
-    return "theorems: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
 def _side(side: Side, readable: Callable[[str], str]) -> str:

@@ -104,7 +104,7 @@ def test_the_whole(case):
         rows = [torch.autograd.grad(one, [p for _, p in used], retain_graph=True) for one in y]
         traces.append(sum(float((g * g).sum()) for row in rows for g in row))
     assert found.kernel_trace == pytest.approx(traces)
-    assert (found.balanced, found.notes) == (None, ())
+    assert found.notes == ()
 
 
 def test_the_modules_inside(case):
@@ -175,7 +175,6 @@ def test_a_chain_is_measured_as_an_audit_measures_it():
     X = normal(20, 3, seed=5)
     found, other = measure(net, X), audit(net, X, theorems=False)
     assert found.cost == pytest.approx(other.model.cost)
-    assert found.balanced == pytest.approx(other.balanced.cost)
     assert {k: found.whole.jacobian.ranks.count(k) for k in other.data.ranks} == other.data.ranks
     assert np.median(found.kernel_trace) == pytest.approx(other.data.kernel_trace.median)
     for one, layer in zip(found.modules, other.layers, strict=True):
@@ -190,7 +189,7 @@ def test_tied_layers_are_counted_once_and_their_kernel_has_the_cross_term():
     two.weight = one.weight
     for net in (nn.Sequential(one, nn.ReLU(), one), nn.Sequential(one, nn.ReLU(), two)):
         found = measure(net, torch.tensor([[2.0]]))
-        assert (found.cost, found.balanced) == (9.0, None)
+        assert found.cost == 9.0
         assert found.kernel_trace == pytest.approx((144.0,))
         assert float(net(torch.ones(1, 1)).detach()) == 9.0  # its weights are still there
     [layer] = measure(nn.Sequential(one, nn.ReLU(), one), torch.tensor([[2.0]])).modules

@@ -108,7 +108,7 @@ LARGE = b"\x80\x02cbuiltins\nbytearray\nJ\xff\xff\xff\x7f\x85R."
         (part("data.pkl", lambda raw: NESTED), "describes an object that holds its parts many"),
         (part("data.pkl", lambda raw: LARGE), "describes an object that holds its parts many"),
         (part("data.pkl", lambda raw: b"\x80\x02"), "cannot be read"),
-        (part("data.pkl", lambda raw: None), r"with 0 state dicts; .*extract\('policy.pth'\)"),
+        (part("data.pkl", lambda raw: None), "with 0 state dicts"),
         (part("data.pkl", lambda raw: raw + bytes(1 << 23)), "has a pickle of"),
     ],
 )
@@ -347,9 +347,9 @@ def told(module, X, Y, tmp_path):
 
 @pytest.mark.parametrize(
     ("dtype", "most"),
-    [(torch.float64, 1e-13), (torch.float32, 1e-5), (torch.float16, 0.05), (torch.bfloat16, 0.1)],
+    [(torch.float64, 1e-13), (torch.float32, 1e-5)],
 )
-def test_outputs_in_any_precision_lift_the_assumption(tmp_path, dtype, most):
+def test_outputs_lift_the_assumption(tmp_path, dtype, most):
     module, X = mlp(5, 64, 64, 64, 4), points()
     Y = copy.deepcopy(module).to(dtype)(X.to(dtype)).detach()
     for given in (Y, Y.double(), Y.double().numpy()):  # as it is, or converted
@@ -382,10 +382,10 @@ def test_rounding_is_no_disagreement_however_few_numbers_there_are(width):
 def test_outputs_from_files_and_of_several_axes(tmp_path):
     module, X = mlp(5, 8, 6), points(9)
     model, Y = chain_of(module), module(X).detach()
-    np.save(tmp_path / "y.npy", Y.half().numpy())
+    np.save(tmp_path / "y.npy", Y.numpy())
     np.savez(tmp_path / "y.npz", X=X.numpy(), outputs=Y.numpy())
-    np.savetxt(tmp_path / "y.csv", Y.numpy(), delimiter=",", fmt="%.5f")
-    save_file({"Y": Y.bfloat16(), "X": X}, tmp_path / "y.safetensors")
+    np.savetxt(tmp_path / "y.csv", Y.numpy(), delimiter=",", fmt="%.9g")
+    save_file({"Y": Y, "X": X}, tmp_path / "y.safetensors")
     for end in ("npy", "npz", "csv", "safetensors"):
         check_outputs(model, X.double(), tmp_path / f"y.{end}")
     check_outputs(model, X.double(), Y.reshape(9, 2, 3))
@@ -411,7 +411,8 @@ def skipping(module, X):
         (lambda m, X: m(X)[:, :2], r"the network puts out \(200, 3\)"),
         (lambda m, X: m(X).argmax(1), r"shape \(200, 1\), .*not the class"),
         (lambda m, X: m(X) / 0, r"has the entry -?inf at \[0, 0\]; all must be finite"),
-        (lambda m, X: m(X).double().round(decimals=1), "cannot tell whether it is"),
+        (lambda m, X: m(X).double().round(decimals=3), "of few decimals"),
+        (lambda m, X: m(X).half(), "in half precision"),
         (lambda m, X: m(X)[0, 0], "is a single number"),
         (lambda m, X: 3, "are a int; they must be an array of numbers"),
     ],

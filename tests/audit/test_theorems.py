@@ -12,9 +12,8 @@ import torch
 
 from rankcheck.audit.theorems import check, check_theorems, evaluate, table
 from rankcheck.audit.theorems import run as theorems
-from rankcheck.audit.theorems.certify import Certifier, exact_network
-from rankcheck.audit.theorems.evaluate import Outcome, at_points
-from rankcheck.audit.theorems.sharp import SharpNetwork, sharp
+from rankcheck.audit.theorems.check import Certifier, exact_network
+from rankcheck.audit.theorems.evaluate import Outcome, SharpNetwork, at_points, sharp
 from rankcheck.audit.theorems.table import LEFT_OUT, theorem_of
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
@@ -365,19 +364,21 @@ def test_a_false_body_of_a_statement_about_data_fails(monkeypatch):
     assert "proved" in facts.message
 
 
-def test_a_relation_that_is_never_asserted_is_named(cheapest, monkeypatch):
+@pytest.mark.parametrize("silent", [1, 2])
+def test_a_relation_that_is_never_asserted_has_no_sides(cheapest, monkeypatch, silent):
     net, X = cheapest
     claim = "bottleneck.regularity-bound"
     true = CLAIMS[claim]
 
-    def silent(net, x, *, logs=2, exponent=2):
-        first, second = true.body(net, x, logs=logs, exponent=exponent)
-        return first, replace(second, where=torch.zeros(len(x), dtype=torch.bool))
+    def body(net, x, *, logs=2, exponent=2):
+        both = true.body(net, x, logs=logs, exponent=exponent)
+        never = torch.zeros(len(x), dtype=torch.bool)
+        return *both[: 2 - silent], *(replace(one, where=never) for one in both[2 - silent :])
 
-    with_body(monkeypatch, claim, silent)
+    with_body(monkeypatch, claim, body)
     facts = one_of(net, X, claim, monkeypatch, certify=False)
-    assert [side.label for side in facts.sides] == ["the excess cost"]
-    assert facts.message.endswith("nothing is asserted here by: the log-determinant.")
+    assert [side.label for side in facts.sides] == ["the excess cost"][: 2 - silent]
+    assert facts.finding == ("holds" if silent == 1 else "not applicable")
 
 
 def test_what_floats_exceed_is_settled_in_balls(cheapest, monkeypatch):
@@ -460,7 +461,7 @@ def test_seconds_decide_what_is_evaluated(monkeypatch):
     X = some_data(net, 40)
     claim = "bottleneck.preactivation-singular-values"
     facts = one_of(net, X, claim, monkeypatch, points=few, certify=False)
-    assert (facts.checked, "4 of the 40 points" in facts.message) == (few, True)
+    assert facts.checked == few
     monkeypatch.undo()
     poor = found(net, X, seconds=0.0, certify=False)
     assert {each.finding for each in poor.values()} == {"not evaluated", "not applicable"}
@@ -488,10 +489,9 @@ def test_the_points_that_say_most_come_first(monkeypatch):
     assert facts.sides[0].lhs == pytest.approx(5.0 + 1.0, rel=1e-12)
 
 
-def test_what_balls_do_not_decide_is_said_and_not_certified(monkeypatch):
+def test_what_balls_do_not_decide_is_not_certified(monkeypatch):
     # The balanced network is irrational, and balls cannot prove a rank of it that is not full.
     net = some_network((3, 2, 3))
     facts = one_of(net, some_data(net, 2), "bottleneck.bounded-activations", monkeypatch)
     assert facts.finding == "holds"
     assert {side.certified for side in facts.sides} == {False}
-    assert "Ball arithmetic does not prove it: undecided at 512 bits" in facts.message

@@ -25,12 +25,11 @@ OPTIONS = {
     "verify": ["--profile", "--seed", "--shrink", "--json", "--nothing"],
     "hunt": ["--budget", "--seed", "--shrink", "--scope", "--device", "--json", "--executor",
              "--no"],
-    "certify": ["--instance", "--profile", "--seed", "--shrink", "--tight"],
+    "certify": ["--instance", "--profile", "--seed"],
     "list": ["--json", "--nothing"],
     "show": ["--ledger", "--json"],
     "new": ["--kind", "--nothing"],
-    "audit": ["--data", "--outputs", "--json", "--html", "--balanced", "--max-rank", "--slope",
-              "--tolerance", "--device", "--executor", "--nothing"],
+    "audit": ["--data", "--outputs", "--json", "--html", "--slope", "--device", "--nothing"],
     "replay": ["--claims", "--again"],
 }  # fmt: skip
 SELECTORS = st.sampled_from(["mine.py::test_cited"] * 3 + ["mine.py::t.cited"]) | TEXTS.filter(
@@ -50,8 +49,8 @@ def command_lines(draw):
     ]
     flags = draw(st.sampled_from([[], [], ["--no"], ["-x"], ["--help"]]))
     workers = ["--workers=1"] if command == "verify" else []
-    if model:  # theorems take a second
-        workers = ["--no-theorems", *draw(st.sampled_from([[], ["--data=points.npy"]]))]
+    if model:
+        workers = draw(st.sampled_from([[], ["--data=points.npy"]]))
     return [command, draw(named), *given_, *flags, *workers]
 
 

@@ -65,7 +65,7 @@ def test_the_commands_refuse_what_is_none(good, data):
     path.write_bytes(data.draw(torn(json.dumps(good[0])) | WHOLE_TEXTS))
     if run("replay", path).code != 2:
         assert json.loads(path.read_bytes().decode("utf-8-sig")) == good[0]
-    run("record", "mine.py::test_true", "--instance", path, "--folder", path.parent / "kept")
+    run("record", "mine.py::test_true", "--instance", path)
 
 
 @cases(8, data=st.data())

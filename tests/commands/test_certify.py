@@ -87,12 +87,11 @@ def test_given_numbers_are_kept_as_they_are(run):
     assert lines[1:4] == [*SIDES, "  x = [3/2, 7/2]"]
     assert lines[-1].endswith('mine.py::test_printed --instance \'[2, ["3/2", "7/2"]]\'')
     Path("choices.json").write_text("[1, [4]]")
-    for instance in ("choices.json", "there/t.printed.json"):  # a certificate is an instance, too
-        arguments = ("--instance", instance, "--folder", "there")
-        code, out, _ = run("certify", "mine.py::t.printed", *arguments)
+    for instance in ("choices.json", str(STORED)):  # a certificate is an instance, too
+        code, out, _ = run("certify", "mine.py::t.printed", "--instance", instance)
         assert code == 0
         assert "x = [4]" in out
-        assert Path("there/t.printed.json").exists()
+        assert STORED.exists()
 
 
 @pytest.mark.parametrize(
@@ -102,9 +101,6 @@ def test_given_numbers_are_kept_as_they_are(run):
         ("mine.py::test_printed --instance [1,[1]", "a JSON list"),
         ("mine.py::test_printed --instance nothing.json", "nothing.json"),
         ("mine.py::test_printed --instance [1,1]", "choice 2 of vectors()"),
-        ("mine.py::test_printed --folder mine.py", "mine.py"),
-        ("mine.py::test_printed --tight", "--instance"),
-        ("mine.py::test_printed --tight --instance [1,[4]]", "no tight family"),
         ("mine.py --again --instance [1,[4]]", "--instance"),
     ],
 )
@@ -122,7 +118,6 @@ def test_wrong_input_is_one_line_and_exit_code_2(run, arguments, fact):
     [
         ("mine.py::test_true", "t.true (profile quick, seed 0)"),
         ("mine.py::test_printed --instance [1,[1]]", "t.printed: satisfied"),
-        ("mine.py::test_true --tight --instance [1,[1]]", "t.true: satisfied"),
         ("mine.py::test_printed --again", str(STORED)),
     ],
 )

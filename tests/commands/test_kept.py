@@ -61,7 +61,7 @@ def test_a_certificate_is_shown(command):
         (["list.json"], "list.json is not a certificate"),
         (["changed.json"], "has been changed since it was written"),
         (["rank.sum-cost-as-prnted"], f"similar: {REFUTED}"),
-        (["changed.json", "--html", "page.html"], "--html and --ledger take claims"),
+        (["changed.json", "--ledger", "l.json"], "--ledger takes claims"),
     ],
 )
 def test_what_cannot_be_shown_is_named(command, arguments, said):

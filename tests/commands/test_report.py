@@ -1,4 +1,4 @@
-"""rankcheck report, show --html and export, on good and bad input."""
+"""rankcheck report and export, on good and bad input."""
 
 from pathlib import Path
 
@@ -39,28 +39,16 @@ def test_a_page_of_a_ledger(written, command):
     assert "rank.constant-cost" not in page.read_text(encoding="utf-8")
 
 
-def test_without_a_ledger_the_claims_are_verified(monkeypatch, command):
-    made = []
-
-    def ledger(self, shown):
-        made.append([entry.id for entry in self.entries])
-        row = Row.of(self.entries[0], "failed", messages=("broken",))
-        return Ledger.of([row], profile="quick", seed=0, seconds=1.0)
-
-    monkeypatch.setattr("rankcheck.commands.verify.Run.ledger", ledger)
-    code, said, _ = command("report", "rank.sandwich", "--out", "a.html")
-    assert code == 1
-    assert said.startswith("1 claim to verify, for the page a.html\n")
-    assert made == [["rank.sandwich"]]
-    assert "broken" in Path("a.html").read_text(encoding="utf-8")
+def test_without_a_ledger_nothing_is_verified(command):
+    code, _, err = command("report", "rank.sandwich")
+    assert (code, "--ledger" in err) == (2, True)
 
 
-def test_a_claim_is_verified_and_shown(command):
-    arguments = ("rank.relu-from-leaky", "--workers", 1)
-    assert command("report", *arguments)[0] == 0
+def test_a_claim_that_was_verified_is_shown(command):
+    assert command("verify", "rank.relu-from-leaky", "--workers", 1, "--json", "l.json")[0] == 0
+    assert command("report", "--ledger", "l.json")[0] == 0
     page = Path("rankcheck-report.html").read_text(encoding="utf-8")
     assert "<q>the sign as printed</q>" in page
-    assert command("verify", *arguments, "--json", "l.json")[0] == 0
     [row] = read_ledger(Path("l.json")).rows
     assert "x = " in row.broken_by["the sign as printed"]
 
@@ -75,15 +63,10 @@ def test_a_claim_is_verified_and_shown(command):
         ("rank.bijections --ledger ledger.json", "rank.bijections"),
         ("--ledger ledger.json --out mine.html", "mine.html"),
         ("--ledger ledger.json --out /dev/full", "No space left on device"),
-        ("--ledger ledger.json --hunt ledger.json", "ledger.json"),
-        ("--ledger ledger.json --hunt bad.json", "bad.json"),
-        ("--ledger ledger.json --hunt none", "none"),
     ],
 )
 def test_bad_input_is_one_line_and_loses_nothing(written, command, arguments, fact):
     Path("other.json").write_text("{}")
-    Path("mine.json").write_text("{}")
-    Path("bad.json").write_text('{"hunts": [{"history": 3}]}')
     Path("mine.html").write_text("<p>mine</p>")
     before = {path: path.read_bytes() for path in Path().iterdir()}
     code, _, error = command("report", *arguments.split())
@@ -91,16 +74,3 @@ def test_bad_input_is_one_line_and_loses_nothing(written, command, arguments, fa
     assert fact in error
     assert error.count("\n") == 1
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
-
-
-def test_show_as_a_page(written, command):
-    arguments = ("--html", "s.html")
-    assert command("show", "rank.sandwich", *arguments)[0] == 0
-    page = Path("s.html").read_text(encoding="utf-8")
-    assert "<math" in page
-    assert 'class="verdict' not in page
-    assert command("show", "rank.sandwich", *arguments, "--ledger", "ledger.json")[0] == 0
-    assert 'class="verdict good"' in Path("s.html").read_text(encoding="utf-8")
-    code, _, err = command("show", "rank.bijections", *arguments, "--ledger", "ledger.json")
-    assert code == 2
-    assert "rank.bijections" in err

@@ -68,23 +68,16 @@ def test_all_relations_as_json(score):
 
 
 def test_one_of_several_relations(score):
-    assert score("many", "--instance", "[2]", "--relation", "relation 2")[1] == "0.5\n"
-    code, out, err = score("many", "--instance", "[2]", "--relation", "relation 3")
-    assert (code, out) == (3, "")
-    assert "relation 3: it is not asserted there, or its right side" in err
     code, _, err = score("many", "--instance", "[2]")
     assert code == 2
-    assert "has the relations 'most', 'relation 2', 'relation 3'; --relation NAME" in err
-    code, _, err = score("many", "--instance", "[2]", "--relation", "least")
-    assert (code, "t.many has no relation 'least'" in err) == (2, True)
-    one = ("--relation", "most", "--json")
-    assert list(json.loads(score("many", "--instance", "[2]", *one)[1])) == ["most"]
+    assert "has the relations 'most', 'relation 2', 'relation 3'; --json" in err
 
 
-def test_the_tight_family(score):
-    given = ("--instance", "[-2]", "--relation", "relation 2")
-    assert score("many", *given)[0] == 2
-    assert score("many", *given, "--tight")[1] == "0.5\n"
+def test_an_instance_of_another_generator(score):
+    given = json.dumps({"family": "numbers()", "choices": [-2]})
+    assert score("many", "--instance", "[-2]")[0] == 2
+    _, out, _ = score("many", "--instance", given, "--json")
+    assert json.loads(out)["relation 2"]["low"] == "0.5"
 
 
 @pytest.mark.parametrize("given", ["[-1]", "[9]", "[1, 2]", "[1", "gone.json", '{"choices": 3}'])

@@ -169,7 +169,7 @@ def test_what_verify_answers(name, recipe_file, capsys):
         registry.forget(claim.id)  # the command imports it from the file
         target = f"recipes.py::{claim.body.__name__}"
         assert f"rankcheck certify {target} " in message
-        assert main(["certify", target, "--instance", typed, "--shrink", "0"]) == 0
+        assert main(["certify", target, "--instance", typed]) == 0
         out = capsys.readouterr().out
         assert head.split(" (")[0] in out
         assert instance in out

@@ -112,9 +112,9 @@ WRITING = {
     "hunt": "--budget 1 --limit 0 --json FILE",
     "sharpen": "--budget 1 --limit 0 --html FILE",
     "prove": "--seconds 1 --limit 0 --json FILE",
-    "certify": "--limit 0 --instance [4] --folder FOLDER",
-    "record": "--limit 0 --instance [4] --folder FOLDER",
-    "report": "--workers 1 --limit 0 --out FILE",
+    "certify": "--limit 0 --instance [4]",
+    "record": "--limit 0 --instance [4]",
+    "report": "--ledger x.json --out FILE",
 }
 
 
@@ -123,17 +123,17 @@ WRITING = {
 def test_whether_there_is_room_is_asked_first(mine, command, monkeypatch, verb, why):
     """It is asked by writing: permissions say little of a disk, and nothing to root."""
     mine(claim("any", RAN, most="3.0"))
-    folder = Path("here")
+    folder = Path({"certify": ".rankcheck", "record": "records"}.get(verb, "here"))
     if why == "full":
         folder.mkdir()
         monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
     else:
         folder.write_text("no folder")
     suffix = {"prove": "v", "sharpen": "html", "report": "html"}.get(verb, "json")
-    options = WRITING[verb].replace("FILE", f"{folder}/x.{suffix}").replace("FOLDER", str(folder))
+    options = WRITING[verb].replace("FILE", f"{folder}/x.{suffix}")
     code, out, err = command(verb, "mine.py", *options.split())
     assert code == 2
-    assert "cannot write to here/" in err
+    assert f"cannot write to {folder}/" in err
     assert err.count("\n") == 1
     assert "false" not in out
     assert not Path("ran").exists()

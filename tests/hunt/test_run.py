@@ -11,7 +11,7 @@ import pytest
 from rankcheck.counterexamples import replay
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.errors import InputError
-from rankcheck.hunt import STANDARD, Hunt, HuntError, Progress, hunt, job, report, run
+from rankcheck.hunt import STANDARD, Hunt, HuntError, Progress, hunt, report
 from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.instances.choices import read_choices
@@ -230,43 +230,3 @@ def test_a_body_that_raises_ends_the_hunt(hunted, tmp_path):
         hunt(hunted("broken"), 5, folder=tmp_path)
     with pytest.raises(BatchError, match=r"hunted\.only-in-batches, with numbers\(\): an instance"):
         hunt(hunted("only-in-batches"), 1, folder=tmp_path)
-
-
-class Notes(Inline):
-    """Keeps the ends of its tasks."""
-
-    ends: list = []  # noqa: RUF012 -- made anew by its test
-
-    def run(self, tasks, *options):
-        for end in super().run(tasks, *options):
-            self.ends.append(end)
-            yield end
-
-
-def test_the_history_is_how_the_margin_of_each_strategy_fell(hunted, tmp_path, monkeypatch):
-    notes: list = []
-    monkeypatch.setattr(Notes, "ends", notes)
-    monkeypatch.setattr(run, "inline", lambda claim, settings: Notes(job._work(claim, settings)))
-    found = hunt(hunted("true"), None, rounds=2, folder=tmp_path, strategies=QUICK, executor=Notes)
-    expected: list[tuple[str, int, float]] = []
-    least: dict[str, float] = {}
-    evaluated = 0
-    for end in notes:  # one process: in the order of the shards
-        strategy, outcome = end.task[0].strategy, end.answer
-        evaluated += outcome.counts.evaluated
-        margin = max(0.0, min(outcome.least))
-        if margin < least.get(strategy, math.inf):
-            least[strategy] = margin
-            expected.append({"strategy": strategy, "instances": evaluated, "margin": margin})
-    assert found.to_json()["history"] == expected
-    assert len(expected) > len(least) == len(QUICK)
-
-
-def test_the_history_ends_with_the_violation(hunted, tmp_path):
-    found = hunt(hunted("easy"), 30, folder=tmp_path, shrink=0.5)
-    last = found.history[-1]
-    assert (last.strategy, last.instances) == (found.strategy, found.counts.evaluated)
-    assert last.margin == found.margin < 0
-    found = hunt(hunted("easy"), 30, folder=tmp_path, scope=4)
-    assert [(fall.strategy, fall.instances) for fall in found.history] == [("scope", 0)]
-    assert found.history[0].margin == found.margin < 0

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from rankcheck.audit.result import (
     Audit,
-    Balanced,
     BoundByRank,
     DataFacts,
     Hypothesis,
@@ -48,18 +47,12 @@ def layer(number: int) -> LayerFacts:
         weights=square,
         bias=0.05 * number / DEPTH,
         singular_values=values,
-        near_one=2,
-        rank=RankFacts(2, values[1] / values[2], 0.01, number != 1),
-        stable_rank=square / values[0] ** 2,
-        effective_rank=2.3,
-        participation=2.05,
+        rank=RankFacts(2, values[1] / values[2], number != 1),
         distance=(values[0] - 1) ** 2 + (values[1] - 1) ** 2 + sum(s * s for s in values[2:]),
         imbalance=0.01 * number if inner else None,
         dead=number if inner else None,
         linear=2 if inner else None,
         bent=WIDTHS[number] - 2 - number if inner else None,
-        energy=2.0 + number / 4,
-        representation=(*(1.2 * math.exp(-i * (0.3 if i < 2 else 1.1)) for i in range(6)), 0.0),
     )
 
 
@@ -116,30 +109,24 @@ def made_up(**changes) -> Audit:
         ),
         rank=2,
         layers=layers,
-        balanced=Balanced(cost - 0.02, 3e-15),
+        balanced=cost - 0.02,
         data=DataFacts(
             points=240,
             ranks={1: 16, 2: 220, 3: 4},
             undecided=4,
             gaps=Quantiles(12.0, 80.0, 150.0, 400.0, 2.5e4),
-            tolerance=1e-2,
             singular_values=(
                 *(around(2.1), around(1.2, 0.4), around(0.01)),
                 Quantiles(0, 0, 0, 0, 1e-3),
             ),
-            schatten=around(1.95, 0.05),
             bounds=(
                 BoundByRank(1, 16, cost - DEPTH, 1.2),
                 BoundByRank(2, 220, cost - 2 * DEPTH, 1.7),
                 BoundByRank(3, 4, cost - 3 * DEPTH, -7.5),
-                BoundByRank(4, 0, cost - 4 * DEPTH, None),
             ),
             kinks=0,
             kernel_trace=around(31.0),
-            kernel_top=12.5,
-            kernel_points=240,
-            egop=(4.1, 1.3, 2e-4, 1e-9, 0.0),
-            index_rank=RankFacts(2, 6500.0, 0.041, True),
+            index_rank=RankFacts(2, 6500.0, True),
             dead_cost=0.125,
         ),
         theorems=theorems(),
@@ -147,7 +134,6 @@ def made_up(**changes) -> Audit:
             r"Inside, every layer has 2 singular values near $1$ and no others.",
             r"The cost per layer is 2.24; the rank of $Jf$ is 2 at 220 of 240 points.",
         ),
-        seconds=3.25,
         versions={"rankcheck": "0.15", "torch": "2.9"},
     )  # fmt: skip
     return replace(whole, **changes)
@@ -156,11 +142,8 @@ def made_up(**changes) -> Audit:
 def without_data() -> Audit:
     """The same network without data, and so without what data say."""
     whole = made_up()
-    bare = tuple(
-        replace(one, dead=None, linear=None, bent=None, energy=None, representation=None)
-        for one in whole.layers
-    )
-    return replace(whole, layers=bare, data=None, balanced=Balanced(16.0, None), theorems=())
+    bare = tuple(replace(one, dead=None, linear=None, bent=None) for one in whole.layers)
+    return replace(whole, layers=bare, data=None, balanced=16.0, theorems=())
 
 
 def odd(text: str) -> Audit:

@@ -18,7 +18,7 @@ def _elsewhere(tmp_path, monkeypatch):
 
 def run(name, *arguments, budget=0.6):
     selector = f"{STATEMENTS}::sharp.{name}"
-    fast = ["--budget", str(budget), "--shrink", "0.3", "--limit", "0"]
+    fast = ["--budget", str(budget), "--limit", "0"]
     return main(["sharpen", selector, *fast, *arguments])
 
 
@@ -52,7 +52,7 @@ def kept(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "_claims", {})  # each test declares the same ones
     mine = tmp_path / "mine.py"
     mine.write_text(STATEMENTS.read_text(encoding="utf-8").replace('"sharp.', '"kept.'))
-    fast = ["--budget", "0.5", "--shrink", "0.2", "--limit", "0"]
+    fast = ["--budget", "0.5", "--limit", "0"]
     return lambda name: main(["sharpen", f"{mine}::kept.{name}", *fast, "--record"])
 
 
@@ -74,7 +74,6 @@ def test_a_relation_that_fails_has_no_record(capsys, kept):
     ("arguments", "says"),
     [
         (["hill", "--dial", "factor=2..1"], "the interval of factor is 2..1"),
-        (["hill", "--relation", "other"], "has no relation 'other'"),
         (["hill", "--html", "no/such/folder.html"], "cannot write to"),
         (["hill", "--html", "mine.html"], "it exists and is not a page of rankcheck"),
         (["hill", "--json", "a.html", "--html", "a.html"], "a.html is named twice"),

@@ -23,8 +23,8 @@ from rankcheck.sharpen.run import sharpen
 @pytest.mark.slow
 def test_the_density_near_zero_is_at_least_its_value_in_two_dimensions(tmp_path):
     [claim] = load(select(["separation.density-lower-bound"]))
-    result = sharpen(claim, "the density", budget=None, tasks=6, shrink=0.0, folder=tmp_path)
-    (density,) = result.relations
+    result = sharpen(claim, budget=None, tasks=6, shrink=0.0, folder=tmp_path)
+    density = result.relation("the density")
     assert density.ratio == pytest.approx(1 / (math.sqrt(2) * math.e), rel=1e-12)
     assert density.best.key == (2,)
     assert density.looks_like[0].text == "1/(√2·e)"

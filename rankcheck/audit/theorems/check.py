@@ -1,33 +1,34 @@
-"""One theorem on one network: its hypotheses, both sides, and the finding."""
+"""One theorem on one network: its hypotheses, both sides, and the finding; also in balls."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import torch
 from torch import Tensor
 
 from rankcheck.audit.result import Hypothesis, Side, TheoremFacts
-from rankcheck.audit.theorems.certify import Certifier
 from rankcheck.audit.theorems.evaluate import BATCH, Outcome, at_points, on_data
-from rankcheck.audit.theorems.hypotheses import (
+from rankcheck.audit.theorems.table import (
     Situation,
+    Theorem,
     balance,
     positive_rank,
     same_rank,
     shared_pattern,
 )
-from rankcheck.audit.theorems.table import Theorem
+from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.judge import Judgement
+from rankcheck.counterexamples.judge import Judgement, judge_instance
 from rankcheck.errors import short_of_memory
 from rankcheck.linalg import eye, rank_gap
 from rankcheck.networks import Network
+from rankcheck.networks.balancing import balance_neurons
 
-__all__ = ["Check"]
+__all__ = ["Certifier", "Check", "exact_network"]
 
 Finding: TypeAlias = Literal["holds", "not applicable", "not evaluated", "undecided", "fails"]
 
@@ -42,6 +43,14 @@ CLEAR = 4.0
 #: A violation that no point of a large network can prove counts from this many tolerances on.
 BEYOND = 1e4
 
+#: Networks up to this many parameters, and this depth, are small enough.
+PARAMETERS = 400
+DEPTH = 6
+#: In bits, tried in this order.
+PRECISIONS = (128, 256, 512)
+#: Seconds for all theorems of an audit. One body is never interrupted.
+SECONDS = 6.0
+
 NO_DECOMPOSITION = (
     "Not evaluated: a matrix on the way has no singular values in floats. Its entries overflow, or "
     "are not numbers."
@@ -50,6 +59,48 @@ A_BUG = (
     "A theorem cannot fail on a network that meets its hypotheses: this is a bug of rankcheck, or "
     "the weights are not those of the model"
 )
+
+
+def exact_network(net: Network) -> Network:
+    """The network with its weights, biases and slope as exact rational numbers."""
+    # Bodies take arrays of slopes, and the number 0 for ReLU, as their instances have them.
+    number = float(net.slope)
+    slope = BallArray.exact(torch.tensor(number, dtype=torch.float64)) if number else 0.0
+    weights, biases = (
+        [BallArray.exact(array.cpu()) for array in arrays] for arrays in (net.weights, net.biases)
+    )
+    return Network.unchecked_slope(weights, biases, slope)
+
+
+class Certifier:
+    """Ball arithmetic for the theorems of one audit, within a limit of time."""
+
+    def __init__(self, net: Network, *, seconds: float = SECONDS) -> None:
+        self._net = net
+        self._end = time.monotonic() + seconds
+        size = sum(array.numel() for array in (*net.weights, *net.biases))
+        self.small = size <= PARAMETERS and net.depth <= DEPTH
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() > self._end
+
+    def judge(self, claim: Claim, *data: Tensor, balanced: bool) -> Judgement:
+        """The claim on the exact network and data; `balanced`: with its neurons in balance."""
+
+        def build() -> tuple[Any, ...]:
+            net = exact_network(self._net)
+            if balanced:
+                net = balance_neurons(net)
+            return (net, *(BallArray.exact(points.cpu()) for points in data))
+
+        return judge_instance(claim, build, precisions=self._precisions())
+
+    def _precisions(self) -> Iterator[int]:
+        for bits in PRECISIONS:
+            if bits == PRECISIONS[0] or not self.late:
+                yield bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +113,6 @@ class _Evaluated:
         instances: for each of the n what the body takes beside the network.
         places: for each of the n the numbers of its points in the data.
         proved: of those that were judged in ball arithmetic, whether it holds there.
-        doubts: why ball arithmetic did not decide others.
     """
 
     net: Network
@@ -70,7 +120,6 @@ class _Evaluated:
     instances: list[tuple[Tensor, ...]]
     places: list[list[int]]
     proved: dict[int, bool] = field(default_factory=dict)
-    doubts: list[str] = field(default_factory=list)
 
 
 class Check:
@@ -177,15 +226,10 @@ class Check:
         if unknown and finding != "fails":
             finding = "undecided"
             words.append(f"A side overflows or is not a number {self._where(unknown)}.")
-        silent = [outcome.label for outcome in done.outcomes if not bool(outcome.asserted.any())]
-        if len(silent) == len(done.outcomes):
+        if not any(bool(outcome.asserted.any()) for outcome in done.outcomes):
             finding = "not applicable"
             words.append("The claim asserts nothing here.")
-        elif silent:
-            words.append(f"Of its relations, nothing is asserted here by: {', '.join(silent)}.")
         sides = self._sides(done, certifier if finding == "holds" else None)
-        if finding == "holds" and done.doubts:
-            words.append(f"Ball arithmetic does not prove it: {done.doubts[0]}.")
         if finding == "holds" and not sides:
             words.append("The larger side is beyond the largest float.")
         return self._facts(finding, " ".join(words), tuple(sides), checked)
@@ -205,8 +249,6 @@ class Check:
                 "The parameters are not balanced. Evaluated on the balanced network with the same "
                 f"function, which costs {after:.6g} in place of {before:.6g}."
             )
-        if self.theorem.on == "on data" and len(done.places[0]) < self._at.total:
-            words.append(f"The data are {len(done.places[0])} of the {self._at.total} points.")
         if self.theorem.on == "at pairs":
             worst = next((outcome.worst for outcome in done.outcomes), None)
             if worst is not None:
@@ -241,8 +283,6 @@ class Check:
             self.claim, *done.instances[index], balanced=self.theorem.balanced
         )
         done.proved[index] = judgement.finding == "satisfied"
-        if judgement.finding == "undecided":
-            done.doubts.append(judgement.reason)
         return judgement
 
     def _again(self, done: _Evaluated, certifier: Certifier | None) -> list[tuple[Finding, str]]:

@@ -32,7 +32,6 @@ class Points:
     """The candidates, M of them.
 
     Attributes:
-        net: the network.
         x: the points, (M, n_0).
         places: their numbers in the data, (M,), increasing.
         ranks: the rank of Jf in floats, (M,).
@@ -44,7 +43,6 @@ class Points:
         overflows: at how many of the others f or Jf is not finite.
     """
 
-    net: Network
     x: Tensor
     places: Tensor
     ranks: Tensor
@@ -107,9 +105,7 @@ def choose_points(net: Network, X: Tensor) -> Points:
     parts = [_measured(net, X[some.to(X.device)], some) for some in wanted.split(step)]
     *arrays, kinks, overflows = zip(*parts, strict=True)
     x, places, ranks, logs, norms, clearance = map(torch.cat, arrays)
-    return Points(
-        net, x, places, ranks, logs, norms, clearance, len(wanted), sum(kinks), sum(overflows)
-    )
+    return Points(x, places, ranks, logs, norms, clearance, len(wanted), sum(kinks), sum(overflows))
 
 
 def _measured(net: Network, x: Tensor, places: Tensor) -> tuple[Any, ...]:

@@ -22,12 +22,10 @@ from torch import Tensor
 
 from rankcheck.audit.model import Model
 from rankcheck.audit.result import TheoremFacts
-from rankcheck.audit.theorems.certify import Certifier
-from rankcheck.audit.theorems.check import Check
+from rankcheck.audit.theorems.check import Certifier, Check
 from rankcheck.audit.theorems.choice import choose_points
-from rankcheck.audit.theorems.hypotheses import Situation
-from rankcheck.audit.theorems.sharp import sharp
-from rankcheck.audit.theorems.table import theorems
+from rankcheck.audit.theorems.evaluate import sharp
+from rankcheck.audit.theorems.table import Situation, theorems
 
 __all__ = ["check_theorems", "number_of_theorems"]
 

@@ -161,12 +161,12 @@ class Walker:
             number = low + (high - low) * Fraction(draw.randint(0, 24), 24)
         return fmpq(number.numerator, number.denominator)
 
-    def towards(self, end: End, start: Point | None = None) -> Point | None:
+    def towards(self, end: End) -> Point | None:
         """A point of the cell of an end, by steps that make its facts true one by one."""
         face = self.trees.faces[end.face]
         free = [i for i in range(self._variables.entries) if i not in face.substitutions]
         facts = [*face.facts, *end.path]
-        point = list(start) if start is not None else None
+        point: list[fmpq] | None = None
         for step in range(STEPS):
             if point is None or step % ANEW == ANEW - 1:
                 kind = self._random.randrange(5)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import (
     MANY,
-    TICKS,
     apart,
     floored,
     layer_axis,
@@ -16,7 +15,6 @@ from rankcheck.report.charts.scales import (
     size_axis,
     whole_axis,
 )
-from rankcheck.report.figures import figure
 from rankcheck.report.svg import Axis, Chart
 
 if TYPE_CHECKING:
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["pictures"]
 
-#: So many singular values of each layer are drawn, at most.
-LINES = 30
 #: So many singular values are drawn, at most.
 VALUES = 40
 #: Half the width of a box.
@@ -34,14 +30,7 @@ BOX = 0.25
 
 def pictures(audit: Audit) -> list[Picture]:
     """The pictures of an audit, in the order of its page; those of the data only with data."""
-    drawn = [
-        spectra(audit),
-        representations(audit),
-        costs(audit),
-        excess(audit),
-        jacobians(audit),
-        ranks(audit),
-    ]
+    drawn = [spectra(audit), costs(audit), jacobians(audit)]
     return [picture for picture in drawn if picture is not None]
 
 
@@ -50,11 +39,10 @@ def spectra(audit: Audit) -> Picture:
     layers, k = audit.layers, audit.rank
     values = [one.singular_values for one in layers]
     y = size_axis([s for many in values for s in many], "singular values")
-    near = sum(one.near_one for one in layers)
     chart = Chart(
         "The singular values of the layers",
-        f"{len(layers)} layers; {near} of their {sum(map(len, values))} singular values are near "
-        f"one. The {k} largest ones of each have a colour of their own.",
+        f"{sum(map(len, values))} singular values of {len(layers)} layers. The {k} largest ones of "
+        "each have a colour of their own.",
         layer_axis(len(layers)),
         y,
     )
@@ -75,57 +63,6 @@ def spectra(audit: Audit) -> Picture:
         "" if y.scale == "linear" else " What is smaller than the axis shows lies on its lower end."
     )
     return Picture("spectra", chart.title, caption, chart.svg)
-
-
-def representations(audit: Audit) -> Picture | None:
-    """A line for each i: the i-th singular value of (α_ℓ(x_1), …, α_ℓ(x_N)) / √N against ℓ.
-
-    None without data, or if all representations vanish.
-    """
-    values = [one.representation or () for one in audit.layers]
-    y = log_axis((s for many in values for s in many[:LINES]), "singular values of the data")
-    if y is None:
-        return None
-    k = audit.rank
-    chart = Chart(
-        "Where the data go",
-        f"The singular values of the data after each of {len(values)} layers. Those after the "
-        f"{k + 1} largest ones are directions that a layer has left out if they are small.",
-        layer_axis(len(values)),
-        y,
-    )
-    longest = min(max(map(len, values)), LINES)
-    for i in reversed(range(longest)):
-        series = 1 if i < k else 2
-        for run in _runs(values, i):
-            heights = floored((s for _, s in run), y)
-            shown = [(float(n), s) for (n, _), s in zip(run, heights, strict=True)]
-            if len(shown) > 1:
-                chart.line(shown, series)
-            if len(shown) == 1 or len(values) <= MANY:
-                chart.dots(shown, series, tip=f"singular value {i + 1}", fine=True)
-    more = max(map(len, values)) > LINES
-    caption = (
-        r"The singular values of the matrix of all $\alpha_\ell(x_i)$, divided by $\sqrt N$: a "
-        f"line for each of them, the first $k = {k}$ in blue. They count the dimensions in which "
-        "the data lie after a layer, the mean among them, so that data on a plane beside the "
-        "origin have one more than the plane."
-        + (f" The {LINES} largest ones are drawn." if more else "")
-    )
-    return Picture("representations", chart.title, caption, chart.svg)
-
-
-def _runs(values: list[tuple[float, ...]], i: int) -> list[list[tuple[int, float]]]:
-    """The i-th values of successive layers that have so many."""
-    runs: list[list[tuple[int, float]]] = []
-    for number, many in enumerate(values, 1):
-        if i >= len(many):
-            continue
-        if runs and runs[-1][-1][0] == number - 1:
-            runs[-1].append((number, many[i]))
-        else:
-            runs.append([(number, many[i])])
-    return runs
 
 
 def costs(audit: Audit) -> Picture:
@@ -153,38 +90,6 @@ def costs(audit: Audit) -> Picture:
         "the rank as they get deeper."
     )
     return Picture("costs", chart.title, caption, chart.svg)
-
-
-def excess(audit: Audit) -> Picture | None:
-    """‖θ‖² − kL and the largest 2 Σ_{i ≤ k} log s_i(Jf(x)) for every k; None without data."""
-    if audit.data is None or not audit.data.bounds:
-        return None
-    bounds = sorted(audit.data.bounds, key=lambda one: one.rank)
-    upper = [(float(one.rank), one.excess) for one in bounds]
-    lower = [(float(one.rank), one.logs) for one in bounds if one.logs is not None]
-    values = [value for _, value in [*upper, *lower]]
-    low, high = min([*values, 0.0]), max([*values, 0.0])
-    room = 0.08 * (high - low) or 1.0
-    chart = Chart(
-        "The excess cost against its bound",
-        "The excess cost for every rank, and the largest sum of logarithms over the data, which is "
-        "at most as large.",
-        whole_axis(bounds[0].rank, bounds[-1].rank, "rank k"),
-        Axis(low - room, high + room),
-        right=130,
-    )
-    chart.rule(y=0.0)
-    for points, series, name in ((upper, 1, "‖θ‖² − kL"), (lower, 2, "2 Σ log sᵢ")):
-        if points:
-            chart.line(points, series)
-            chart.dots(points, series, tip=name)
-            chart.end_label(points[-1][1], name, series)
-    caption = (
-        r"For every $k$: $\|\theta\|^2 - kL$ in blue is at least the largest "
-        r"$2 \sum_{i \le k} \log s_i(Jf(x))$ over the data, in orange. The distance of the two "
-        f"at $k = {audit.rank}$ is what the network pays beyond what its Jacobians need."
-    )
-    return Picture("excess", chart.title, caption, chart.svg)
 
 
 def jacobians(audit: Audit) -> Picture | None:
@@ -218,38 +123,3 @@ def jacobians(audit: Audit) -> Picture | None:
         "smaller than the axis shows, zeros among them, lies on its lower end."
     )
     return Picture("jacobians", chart.title, caption, chart.svg)
-
-
-def ranks(audit: Audit) -> Picture | None:
-    """The histogram of the numerical ranks of Jf; None without data."""
-    data = audit.data
-    if data is None or not data.ranks:
-        return None
-    least, most = min(data.ranks), max(data.ranks)
-    numbers = range(least, most + 1)
-    counts = ", ".join(f"{data.ranks[k]} of rank {k}" for k in numbers if data.ranks.get(k))
-    high = 1.15 * max(data.ranks.values())
-    chart = Chart(
-        "The rank of the Jacobian over the data",
-        f"Of {data.points} points: {counts}.",
-        whole_axis(least, most, "numerical rank of Jf(x)"),
-        Axis(0, max(high, 1.0), "points", count=5),
-        height=300,
-    )
-    chart.bars(*apart(least, (float(data.ranks.get(k, 0)) for k in numbers)))
-    if len(numbers) <= TICKS:
-        for k in numbers:
-            if data.ranks.get(k):
-                chart.label((k, data.ranks[k]), str(data.ranks[k]), anchor="middle", shift=(0, -6))
-    gaps = (
-        ""
-        if data.gaps is None
-        else f" The gap $s_k/s_{{k+1}}$ has the median {figure(data.gaps.median, 3)}, and is at "
-        f"least {figure(data.gaps.least, 3)}."
-    )
-    undecided = f" At {data.undecided} points the rank is undecided." if data.undecided else ""
-    caption = (
-        "How many points have which numerical rank: how many singular values of $Jf(x)$ exceed "
-        f"{figure(data.tolerance, 3)} times the largest one.{gaps}{undecided}"
-    )
-    return Picture("ranks", chart.title, caption, chart.svg)

@@ -61,16 +61,16 @@ def apart(first: int, heights: Iterable[float]) -> tuple[list[float], list[float
     return edges, shown
 
 
-def log_axis(values: Iterable[float], label: str, *, decades: int = DECADES) -> Axis | None:
+def log_axis(values: Iterable[float], label: str) -> Axis | None:
     """A logarithmic axis for the positive ones of the values, rounded to decades.
 
-    The largest one is on it, and at most so many decades below. None if no value is positive.
+    The largest one is on it, and at most `DECADES` below. None if no value is positive.
     """
     positive = [value for value in values if 0 < value < math.inf]
     if not positive:
         return None
     high = math.floor(math.log10(max(positive))) + 1
-    low = max(math.floor(math.log10(min(positive))), high - decades, -300)
+    low = max(math.floor(math.log10(min(positive))), high - DECADES, -300)
     return Axis(10.0**low, 10.0 ** min(high, 300), label, "log", count=5)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import groupby
 from typing import Any
 
 from rankcheck.claims.signs import SIGNS
@@ -27,8 +26,6 @@ LEAST, ROOM = 0.1, 0.08
 STEPS = 3
 #: A larger number is drawn as this one.
 LARGEST = 1e300
-#: So many lines have colours of their own; their names are cut after so many letters.
-COLOURS, NAME = 5, 14
 #: How the limit of a trend is named.
 LIMIT = "the limit"
 #: The series of what is proved, of what is false, and of what is extrapolated.
@@ -42,35 +39,28 @@ def pictures(data: Data, relation: Data) -> list[Picture]:
 
 
 def ratios(by: Sequence[str], relation: Data) -> Picture | None:
-    """The largest certified ratio by shape: over the first size, a line for each of the others.
+    """The largest certified ratio by the size of the shapes.
 
-    With one size it shows the trend, too: its limit with its error, and what is expected next. None
-    of fewer than two groups of shapes, or of groups with the same ratio.
+    It shows the trend, too: its limit with its error, and what is expected next. None of fewer than
+    two groups of shapes, or of groups with the same ratio.
     """
-    groups = sorted(relation["by"], key=lambda one: (one["key"][1:], one["key"]))
+    groups = sorted(relation["by"], key=lambda one: one["key"])
     if len(groups) < 2 or even(relation):
         return None
-    lines = {
-        ", ".join(map(str, rest)): [
-            (float(one["key"][0]), _value(one["best"]["ratio"])) for one in some
-        ]
-        for rest, some in groupby(groups, lambda one: one["key"][1:])
-    }
-    trend = relation["trend"] if len(by) == 1 else None
+    line = [(float(one["key"][0]), _value(one["best"]["ratio"])) for one in groups]
+    trend = relation["trend"]
     beyond, ends = _extrapolated(trend)
-    points = [point for line in lines.values() for point in line] + beyond
+    points = line + beyond
     x = _sizes(int(min(points)[0]), int(max(points)[0]), by[0])
     y = _axis(relation, [value for _, value in points] + ends)
-    names = [f"{by[1].partition(' of ')[0]} {name}"[:NAME] if name else "" for name in lines]
-    labels = [*names, LIMIT * bool(ends)]
     best = relation["best"]
     chart = Chart(
-        f"The {_measure(relation)} by {' and '.join(by)}",
+        f"The {_measure(relation)} by {by[0]}",
         f"{len(groups)} groups of shapes. The largest value is {shown(best['ratio'])}, at "
         f"{key(by, best['key'])}.",
         x,
         y,
-        right=24 + WIDE * max(map(len, labels)),
+        right=24 + WIDE * len(LIMIT) * bool(ends),
     )
     _equality(chart, relation, y)
     if ends:
@@ -81,20 +71,16 @@ def ratios(by: Sequence[str], relation: Data) -> Picture | None:
         chart.end_label(middle, LIMIT, _BEYOND)
     for (_, value), place in zip(beyond, _on(y, beyond), strict=True):
         chart.rings([place], _BEYOND, tip=f"expected: {figure(value, 7)}")
-    for number, (name, line) in enumerate(zip(names, lines.values(), strict=True), 1):
-        series, drawn = number if number <= COLOURS else 0, _on(y, line)
-        chart.line(drawn, series)
-        for point, (_, value) in zip(drawn, line, strict=True):
-            chart.dots([point], series, tip=f"{name} {figure(value, 10)}".strip())
-        if name:
-            chart.end_label(drawn[-1][1], name, series)
+    drawn = _on(y, line)
+    chart.line(drawn, _PROVED)
+    for point, (_, value) in zip(drawn, line, strict=True):
+        chart.dots([point], _PROVED, tip=figure(value, 10))
     return Picture("ratios", chart.title, _caption(by, relation, trend), chart.svg)
 
 
 def _caption(by: Sequence[str], relation: Data, trend: Data | None) -> str:
     """What the picture of the ratios shows."""
-    caption = f"The largest {_formula(relation)} that is certified, by {by[0]}"
-    caption += f", a line for each {' and '.join(by[1:])}." if len(by) > 1 else "."
+    caption = f"The largest {_formula(relation)} that is certified, by {by[0]}."
     if SIGNS[relation["kind"]].bound:
         caption += " The dashed line at $1$ is equality."
     if trend is not None and trend["limit"] is not None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from rankcheck.report.charts.bounds import bounds
-from rankcheck.report.charts.margin import margin
-from rankcheck.stored import StoredError
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
 #: Half a tenth of a unit, and the same of the tick that is measured from.
@@ -41,12 +37,3 @@ def test_bounds_are_at_their_ratios(read):
     assert [h for _, h in y["s1"]] == pytest.approx([height["0.9"]], abs=ROUNDING)
     assert x["s1"][0][0] < y["s1"][0][0] < x["s1"][1][0]
     assert links["#claim-rank.x"][0].text == "rank.x; 0.999 b"
-
-
-@pytest.mark.parametrize(
-    "history",
-    ["no list", [1], [{"strategy": "a"}], [{"strategy": "a", "instances": 1, "margin": math.nan}]],
-)
-def test_what_is_no_history_is_refused(history):
-    with pytest.raises(StoredError):
-        margin({"history": history})

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rankcheck.report.charts import bounds, margin
+from rankcheck.report.charts import bounds
 from rankcheck.report.charts.audit import pictures as of_audit
 from rankcheck.report.charts.sharpening import frontier
 from rankcheck.report.charts.sharpening import pictures as of_relation
@@ -29,25 +29,17 @@ def row(id_, *relations):
 def drawn():
     facts = [RelationFacts(f"part {n}", ratio=n / 300, tight_ratio=1.0) for n in range(300)]
     rows = [row(f"rank.a-claim-with-a-name-{n}", *facts[2 * n : 2 * n + 2]) for n in range(150)]
-    hunted = {
-        "claim": "rank.a",
-        "counts": {"evaluated": 5000},
-        "history": [
-            {"strategy": "screen", "instances": 512, "margin": 0.25},
-            {"strategy": "screen", "instances": 1024, "margin": -0.5},
-        ],
-    }
     loose = STATES["loose"]()
     return [
-        *(bounds(ledger(*rows)), margin(hunted)),
+        bounds(ledger(*rows)),
         *of_audit(made_up()),
         *of_relation(loose, loose["relations"][0]),
         frontier(STATES["frontier"]()["dial"]),
     ]
 
 
-NAMES = ["bounds", "margin"]
-NAMES += ["spectra", "representations", "costs", "excess", "jacobians", "ranks"]
+NAMES = ["bounds"]
+NAMES += ["spectra", "costs", "jacobians"]
 NAMES += ["ratios", "history", "frontier"]
 
 
@@ -73,16 +65,11 @@ def test_a_picture_is_well_formed_small_and_inside(drawn, read, place):
 @pytest.mark.parametrize("hidden", [EVIL, '"><svg onload=alert(1)>', "'", "\ud800"])
 def test_text_from_data_is_escaped(read, hidden):
     bad = RelationFacts(hidden, ratio=0.5)
-    hunted = {
-        "claim": hidden,
-        "history": [{"strategy": hidden, "instances": 5, "margin": 0.5}],
-    }
-    made = [margin(hunted), bounds(ledger(row(hidden, bad)))]
-    for svg in [one.svg for one in made]:
-        svg.encode()
-        drawing = read(svg)
-        assert not drawing.all("script")
-        assert len(drawing.all("svg")) == 1
-        shown = "".join(drawing.root.itertext())
-        assert re.sub("[\x1b\ud800]", "\ufffd", hidden) in shown
-        assert all(link.get("href").startswith("#claim-") for link in drawing.all("a"))
+    svg = bounds(ledger(row(hidden, bad))).svg
+    svg.encode()
+    drawing = read(svg)
+    assert not drawing.all("script")
+    assert len(drawing.all("svg")) == 1
+    shown = "".join(drawing.root.itertext())
+    assert re.sub("[\x1b\ud800]", "\ufffd", hidden) in shown
+    assert all(link.get("href").startswith("#claim-") for link in drawing.all("a"))
