@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-__all__ = ["door", "front", "function_of"]
-
 
 def door(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
     """The `__getattr__` of a package.

@@ -7,15 +7,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = [
-    "ClaimFalse",
-    "InputError",
-    "InstallationError",
-    "LeftEarly",
-    "contained",
-    "short_of_memory",
-]
-
 #: How libraries say that there is no memory, besides MemoryError: torch, C++, the dynamic linker.
 _NO_MEMORY = (
     "can't allocate memory",

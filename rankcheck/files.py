@@ -11,21 +11,6 @@ from pathlib import Path
 
 from rankcheck.errors import InputError
 
-__all__ = [
-    "GENERATOR",
-    "LEFT",
-    "check_place",
-    "check_writable",
-    "in_a_file",
-    "make_folder",
-    "naming",
-    "project_folder",
-    "shown_path",
-    "write_bytes",
-    "write_json",
-    "write_text",
-]
-
 #: Where runs leave what is not kept beside a claim.
 LEFT = Path(".rankcheck")
 #: What makes git pass over that folder.

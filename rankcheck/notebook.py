@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["InNotebooks", "Readable", "register"]
-
 _html: Callable[[object], str] | None = None
 _text: Callable[..., str] | None = None
 

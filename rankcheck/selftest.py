@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
+from rankcheck.catalogue.certificates import CertificateError
 from rankcheck.catalogue.kept import digest
 from rankcheck.claims.claim import Body, Claim
 from rankcheck.claims.relations import Relation, leq
-from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.replay import replay
 from rankcheck.instances import networks_at_points
 from rankcheck.linalg import schatten_power
@@ -25,8 +25,6 @@ from rankcheck.networks import Network
 from rankcheck.parallel.traces import named
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Settings
-
-__all__ = ["Outcome", "outcomes"]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-__all__ = ["DEEPEST", "LARGEST", "StoredError", "build", "parse", "read_json", "shown"]
-
 #: The largest file that is read, in bytes.
 LARGEST = 1 << 24
 #: The deepest nesting of lists and objects; a tensor has at most 64 axes.

@@ -17,8 +17,6 @@ import numpy as np
 from flint import arb, fmpq
 from torch import Tensor
 
-__all__ = ["array_text", "ball_text", "number_text", "rational_text", "short_text", "value_text"]
-
 Exact: TypeAlias = int | float | Fraction | fmpq
 
 

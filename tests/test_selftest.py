@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from rankcheck import selftest
+from rankcheck.catalogue.certificates import CertificateError
 from rankcheck.claims.relations import Relation
-from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.networks import Network
 
 # The package has a function of that name.

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from rankcheck.catalogue import certificates
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load
-from rankcheck.counterexamples import certificate
 from rankcheck.counterexamples.replay import replay
 from rankcheck.exports import NotExportable, export
 from rankcheck.prove.again import prove_again as proofs_again
@@ -29,16 +29,16 @@ def replayed(entry: Entry, quick: bool) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     [claim] = load([entry])
-    if (path := certificate.stored_path(claim)).is_file():
+    if (path := certificates.FORM.path(claim)).is_file():
         result = replay(path, claim=claim)
         found["counterexample"] = {
             "finding": result.judgement.finding,
             "instance": result.description,
             "drawing": digest(str(drawing(result.description))),
-            "LaTeX": digest(paragraph(certificate.read(path), claim)),
+            "LaTeX": digest(paragraph(certificates.read(path), claim)),
             **{name: _written(path, claim, name) for name in LANGUAGES if not quick},
         }
-    if (path := records.stored_path(claim)).is_file():
+    if (path := records.FORM.path(claim)).is_file():
         found["records"] = _best(path, claim)
     if not quick and (path := PROOFS.path(claim)).is_file():
         found["proofs"] = [sentence for _, sentence in proofs_again(path, claim)]

@@ -52,7 +52,7 @@ def verified(entry: Entry, seed: int) -> dict[str, Any]:
     return found
 
 
-def _fields(row: Row, broken: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _fields(row: Row, broken: list[dict[str, Any]]) -> dict[str, Any]:
     small = 0 if row.scope is None else row.scope.counts.evaluated
     swept = [row.drawn.evaluated, row.swept.evaluated, row.tight_swept.evaluated]
     best = {
@@ -67,16 +67,16 @@ def _fields(row: Row, broken: dict[str, dict[str, Any]]) -> dict[str, Any]:
         "best": best,
         "mutants": [row.mutants.killed, row.mutants.total],
         "survivors": sorted([*row.mutants.survivors, *row.unbroken]),
-        "controls": broken,
+        "controls": dict(zip(row.broken_by, broken, strict=True)),
         "proved": None if row.proved is None else dict(row.proved.shapes),
         "messages": len(row.messages),
     }
 
 
 @contextmanager
-def _noted() -> Iterator[dict[str, dict[str, Any]]]:
-    """By control that a search of its own has caught: the stage, and the distance."""
-    broken: dict[str, dict[str, Any]] = {}
+def _noted() -> Iterator[list[dict[str, Any]]]:
+    """Of each control that is caught, in turn: the stage, and the distance."""
+    broken: list[dict[str, Any]] = []
     last: list[dict[str, Any]] = []
     searched, checked = controls.search, controls.check_control
 
@@ -86,11 +86,11 @@ def _noted() -> Iterator[dict[str, dict[str, Any]]]:
             last.append({"stage": _stage(result), "distance": figure(result.violation.relative)})
         return result
 
-    def check(claim: Any, control: Any, name: str, settings: Settings) -> Any:
+    def check(*arguments: Any) -> Any:
         last.clear()
-        outcome = checked(claim, control, name, settings)
-        if outcome.caught:
-            broken[name] = last[-1] if last else {"stage": "hunt"}
+        outcome = checked(*arguments)
+        if outcome.instance is not None:
+            broken.append(last[-1] if last else {"stage": "hunt"})
         return outcome
 
     with (

@@ -37,7 +37,6 @@ ROOMS = (
     "rankcheck.claims",
     "rankcheck.counterexamples",
     "rankcheck.hunt",
-    "rankcheck.verification",
 )
 _SECTION = re.compile(r"(Args|Attributes|Returns|Raises|Yields|Example|Examples):")
 _ROLE = re.compile(r":(?:py:)?(?:func|class|meth|mod|data|attr|exc):`~?([^`]+)`")

@@ -11,7 +11,7 @@ from written import one_line
 from rankcheck.catalogue.entry import Entry
 from rankcheck.counterexamples.describe import approximately
 from rankcheck.files import project_folder
-from rankcheck.records.file import Records, RelationRecord, stored_path
+from rankcheck.records.file import FORM, Records, RelationRecord
 
 __all__ = ["still_open", "table"]
 
@@ -31,7 +31,7 @@ def still_open(entries: Sequence[Entry]) -> str:
 
 def _item(entry: Entry, record: RelationRecord) -> Iterator[str]:
     best, ratio = record.best, Fraction(record.best.value)
-    stored = f"properties/{stored_path(entry).relative_to(project_folder()).as_posix()}"
+    stored = f"properties/{FORM.path(entry).relative_to(project_folder()).as_posix()}"
     inner = entry.file.relative_to(project_folder()).as_posix()
     name = f", {one_line(record.label)}" if record.label else ""
     yield f"## `{entry.id}`{name}\n"
@@ -70,7 +70,7 @@ def table(entries: Sequence[Entry], ids: Sequence[str]) -> str:
 
 def _rows(entry: Entry) -> Iterator[str]:
     """The best ratio of each relation on record, with the file that has its instance."""
-    stored = f"../properties/{stored_path(entry).relative_to(project_folder()).as_posix()}"
+    stored = f"../properties/{FORM.path(entry).relative_to(project_folder()).as_posix()}"
     found = Records.of(entry).relations
     for record in found:
         label = f", {one_line(record.label)}".replace("|", "\\|") if record.label else ""

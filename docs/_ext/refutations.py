@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 
 from written import one_line
 
+from rankcheck.catalogue.certificates import FORM
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.kinds import FALSE
-from rankcheck.counterexamples.certificate import stored_path
 from rankcheck.counterexamples.refutation import explained
 from rankcheck.counterexamples.replay import replay
 from rankcheck.report.instances import equation, number, shortened, split, value_latex
@@ -44,7 +44,7 @@ def found(entry: Entry) -> Counterexample | None:
         return None
     if entry.id not in _KNOWN:
         [claim] = load([entry])
-        again = replay(stored_path(claim), claim=claim)
+        again = replay(FORM.path(claim), claim=claim)
         if again.instance is None or not again.refuted:
             raise ValueError(f"the certificate of {entry.id} does not refute it")
         _KNOWN[entry.id] = explained(again.instance)

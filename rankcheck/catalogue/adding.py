@@ -11,8 +11,6 @@ from rankcheck.claims.reference import OWN, REFERENCES, Document, parsed
 from rankcheck.errors import InputError
 from rankcheck.files import project_folder, shown_path, write_text
 
-__all__ = ["add_document"]
-
 _INDEX = """\
 # The statements of {title}, in reading order.
 # A statement has claims, or says in none why it has none:
@@ -46,17 +44,13 @@ def add_document(document: Document) -> list[Path]:
     root = project_folder()
     if not (root.parent / "pyproject.toml").exists():
         raise InputError(
-            "the claims of this rankcheck are part of an installed package; documents are added in "
-            'a checkout, and claims of your own refer to yours as Reference("Me 2027", "Thm 4")'
+            "this rankcheck is an installed package; documents are added in a checkout"
         )
     path, index = root / REFERENCES, root / document.folder / INDEX
     listed = path.read_text(encoding="utf-8")
     known, _ = parsed(listed, shown_path(path))
     if document.key in (*known, OWN):
-        raise InputError(
-            f"{document.key!r} is the key of a document in {shown_path(path)} already, or that "
-            "of rankcheck itself; a key is used once"
-        )
+        raise InputError(f"{document.key!r} is the key of a document already; it is used once")
     text = listed + _row(document)
     parsed(text, shown_path(path))
     index.parent.mkdir(exist_ok=True)

@@ -15,17 +15,6 @@ from rankcheck.claims.kinds import FALSE
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT
 
-__all__ = [
-    "FORM",
-    "PRECISIONS",
-    "SCHEMA",
-    "Certificate",
-    "CertificateError",
-    "Section",
-    "path_of",
-    "read",
-]
-
 #: Precisions of balls in bits, tried in this order until they decide.
 PRECISIONS = (128, 256, 512, 1024, 2048)
 SCHEMA = 2

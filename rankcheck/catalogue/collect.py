@@ -44,9 +44,7 @@ def folder_claims(folder: Path) -> list[Entry]:
     """
     entries = unique(entry for path in claim_files(folder) for entry in read_file(path))
     if not entries:
-        raise CatalogueError(
-            f"{shown_path(folder)} has no file that declares a claim; a folder of claims has one"
-        )
+        raise CatalogueError(f"{shown_path(folder)} has no file that declares a claim")
     return entries
 
 
@@ -58,10 +56,7 @@ def claims_of(path: Path) -> list[Entry]:
     """
     entries = read_file(path, marker="")
     if not entries:
-        raise CatalogueError(
-            f"{shown_path(path)} declares no claim; a file of claims has a function decorated with "
-            "@bound, @identity, @conjecture, @refuted or another decorator of rankcheck"
-        )
+        raise CatalogueError(f"{shown_path(path)} declares no claim; a file of claims has one")
     return entries
 
 

@@ -15,8 +15,6 @@ from rankcheck.claims.facts import declared_id
 from rankcheck.errors import InputError
 from rankcheck.stored import shown
 
-__all__ = ["find", "found", "short"]
-
 #: How many folders above a certificate are searched for the file of its claim.
 ABOVE = 3
 

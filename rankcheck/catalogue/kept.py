@@ -18,8 +18,6 @@ from rankcheck.errors import InputError
 from rankcheck.files import make_folder, project_folder, write_json
 from rankcheck.stored import StoredError, build, read_json, shown
 
-__all__ = ["Form", "Named", "digest"]
-
 
 class Named(Protocol):
     """A claim, or its entry in the catalogue."""

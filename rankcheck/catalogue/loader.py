@@ -28,10 +28,6 @@ PROJECT_PACKAGE = "rankcheck._properties"
 NEEDED = frozenset({"rankcheck", "torch", "numpy", "flint", "scipy", "cma", "hypothesis", "rich"})
 
 
-class LoadError(InputError):
-    """A file of claims cannot be imported: the place, and the cause."""
-
-
 @dataclass(frozen=True)
 class BrokenClaim:
     """A claim that is not well formed; the others of its file are loaded.
@@ -48,13 +44,13 @@ def load(entries: Iterable[Entry]) -> list[Claim]:
     """The claims of the entries, in their order. Imports their files, and no others.
 
     Raises:
-        LoadError: if a file cannot be imported, or declares claims that its text does not show, or
+        InputError: if a file cannot be imported, or declares claims that its text does not show, or
             one of the claims is not well formed.
     """
     claims: list[Claim] = []
     for claim in load_each(entries):
         if isinstance(claim, BrokenClaim):
-            raise LoadError(claim.problem)
+            raise InputError(claim.problem)
         claims.append(claim)
     return claims
 
@@ -63,7 +59,7 @@ def load_each(entries: Iterable[Entry]) -> list[Claim | BrokenClaim]:
     """As `load`, with a `BrokenClaim` for each claim that is not well formed.
 
     Raises:
-        LoadError: if a file cannot be imported, or declares claims that its text does not show.
+        InputError: if a file cannot be imported, or declares claims that its text does not show.
     """
     entries = list(entries)
     for path in dict.fromkeys(entry.file for entry in entries):
@@ -79,14 +75,14 @@ def _loaded(entry: Entry) -> Claim | BrokenClaim:
         return BrokenClaim(entry, f"{entry.place}: {entry.id}: {malformed.problem}")
     claim: Claim | None = registry.declared().get(entry.id)
     if claim is None or claim.file.resolve() != entry.file:
-        raise LoadError(f"{entry.place}: {entry.id} is not declared when the file is imported")
+        raise InputError(f"{entry.place}: {entry.id} is not declared when the file is imported")
     from rankcheck.claims.variants import at, settings  # torch
 
     try:
         for one in settings(claim):
             at(claim, one)
     except InputError as error:  # a mark sets what is no dial
-        raise LoadError(f"{entry.place}: {error}") from error
+        raise InputError(f"{entry.place}: {error}") from error
     return claim
 
 
@@ -97,7 +93,7 @@ def import_file(path: Path) -> ModuleType:
     folder is appended to `sys.path`, so neighbours do not hide installed packages.
 
     Raises:
-        LoadError: one line with the place, whatever the file raises.
+        InputError: one line with the place, whatever the file raises.
     """
     path = path.resolve()
     name = module_name(path)
@@ -116,7 +112,7 @@ def import_file(path: Path) -> ModuleType:
     except Exception as error:
         sys.modules.pop(name, None)
         cause = " ".join(str(error).split()) or "no message"
-        raise LoadError(
+        raise InputError(
             f"{_place(path, error)}: the file cannot be imported; {type(error).__name__}: {cause}"
         ) from error
     return module

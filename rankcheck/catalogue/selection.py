@@ -31,9 +31,7 @@ def select(selectors: Sequence[str] = ()) -> list[Entry]:
     if not selectors:
         return catalogue.project()
     if not all(selector.strip() for selector in selectors):
-        raise SelectionError(
-            "an empty selector was given; a selector is the id of a claim, a file or a folder"
-        )
+        raise SelectionError("a selector is empty; it is the id of a claim, a file or a folder")
     own = _own([selector for selector in selectors if not _is_path(selector)])
     chosen: list[Entry] = []
     for selector in selectors:

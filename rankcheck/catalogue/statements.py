@@ -11,8 +11,6 @@ from typing import Any
 from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.files import shown_path
 
-__all__ = ["INDEX", "Statement", "statements", "unindexed"]
-
 #: The name of an index, in the folder of a document's claims.
 INDEX = "statements.toml"
 

@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import CodeType, GeneratorType, ModuleType
+from types import CodeType, ModuleType
 from typing import Any
-
-import torch
 
 from rankcheck.balls import widths
 from rankcheck.claims.facts import Facts
@@ -23,8 +21,6 @@ from rankcheck.claims.relations import NoTruthValue, Relation
 from rankcheck.errors import InputError, contained
 from rankcheck.instances.source import Instances
 from rankcheck.notebook import InNotebooks
-
-__all__ = ["Body", "Claim", "ClaimError", "Need", "qualified_name"]
 
 Body = Callable[..., "Relation | tuple[Relation, ...]"]
 
@@ -74,15 +70,10 @@ class Declaration(Facts):
             raise ClaimError(self, "a claim states its mathematics in the docstring of its body")
         for name, parameter in inspect.signature(self.body).parameters.items():
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                raise ClaimError(
-                    self,
-                    f"the body takes **{name}; it takes the parts of an instance in their order, "
-                    "and keyword-only parameters with defaults",
-                )
+                rule = "it takes parts of an instance, and keyword-only parameters with defaults"
+                raise ClaimError(self, f"the body takes **{name}; {rule}")
         if not 0 < self.effort < float("inf"):
-            raise ClaimError(
-                self, f"effort= is {self.effort!r}; it multiplies the instances, so it is positive"
-            )
+            raise ClaimError(self, f"effort= is {self.effort!r}; it is a positive number")
         parameters = self.parameters
         for name, setting in {
             **self.mutants,
@@ -90,10 +81,9 @@ class Declaration(Facts):
         }.items():
             unknown = set(setting) - set(parameters)
             if unknown:
+                known = f"parameters of the body, which has {sorted(parameters) or 'none'}"
                 raise ClaimError(
-                    self,
-                    f"control {name!r} sets {sorted(unknown)}; a control sets keyword-only "
-                    f"parameters of the body, which has {sorted(parameters) or 'none'}",
+                    self, f"control {name!r} sets {sorted(unknown)}; it sets keyword-only {known}"
                 )
         # What pytest and help() ask of a function. The fields of a `Claim` are frozen, and no more.
         self.__name__ = getattr(self.body, "__name__", self.id)
@@ -179,9 +169,10 @@ class Claim(Methods, InNotebooks, Declaration):
             raise
         relations = returned if isinstance(returned, tuple) else (returned,)
         if not relations or not all(isinstance(relation, Relation) for relation in relations):
+            kinds = ", ".join(type(one).__name__ for one in relations) or "nothing"
             raise ClaimError(
                 self,
-                f"at {self._place}, the body returned {_returned(returned)}; "
+                f"at {self._place}, the body returned {kinds}; "
                 "a body returns leq(...), lt(...), eq(...) or a tuple of them",
             )
         return relations
@@ -214,22 +205,6 @@ class ClaimError(InputError):
     def __init__(self, claim: Declaration | str, rule: str) -> None:
         self.id = claim if isinstance(claim, str) else claim.id
         super().__init__(f"{self.id}: {rule}")
-
-
-def _returned(value: object) -> str:
-    """What a body returned that is no relation, in words."""
-    match value:
-        case None:
-            return "nothing (None)"
-        case torch.Tensor():
-            return f"a tensor of shape {tuple(value.shape)}"
-        case GeneratorType():
-            return "a generator, as every function with yield does"
-        case list():
-            return f"a list of {len(value)}"
-        case tuple():
-            return f"a tuple of {', '.join(type(one).__name__ for one in value) or 'nothing'}"
-    return f"{value!r:.80}"
 
 
 def qualified_name(thing: object) -> str:

@@ -13,8 +13,6 @@ from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.notebook import Readable
 from rankcheck.stored import build
 
-__all__ = ["Counterexample", "Step", "plain"]
-
 #: Numbers are rounded to so many digits, or as many as tell them apart: 2048 bits are 617 digits.
 LEAST, MOST = 6, 640
 #: Sides are cut off after so many characters.

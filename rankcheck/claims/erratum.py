@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-__all__ = ["Erratum", "Weight"]
-
 Weight = Literal["theorem", "formula", "step", "misprint"]
 
 

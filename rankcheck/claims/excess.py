@@ -9,8 +9,6 @@ from rankcheck.balls import BallArray, difference_bounds
 from rankcheck.claims import tolerances
 from rankcheck.claims.signs import SIGNS, RelationKind
 
-__all__ = ["Excess"]
-
 
 @dataclass(frozen=True)
 class Excess:

@@ -12,8 +12,6 @@ from rankcheck.claims.kinds import Kind
 from rankcheck.claims.reference import Reference
 from rankcheck.stored import shown
 
-__all__ = ["HEAD", "LONGEST_ID", "OUTCOMES", "Facts", "check_id", "declared_id", "is_id"]
-
 #: What may become of the result that a wrong step was to prove.
 OUTCOMES = ("stands", "stands with another constant", "open")
 #: Files are named after a claim, and a file name has at most 255 bytes.

@@ -8,8 +8,6 @@ from typing import Literal
 
 from rankcheck.claims.verdicts import Verdict
 
-__all__ = ["FALSE", "KINDS", "Kind", "KindFacts"]
-
 Kind = Literal[
     "bound",
     "identity",

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-__all__ = ["READABLE", "at_entry", "readable", "relation_name"]
-
 #: Texts of instances are cut off after so many characters; the certificate has them whole.
 READABLE = 2000
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from rankcheck.doors import front
 
-__all__ = ["Methods"]
-
 
 class Methods:
     """The methods of a `Claim`.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["METHODS", "Proved"]
-
 #: The ways to prove, in words; of two, the one that came first needs less.
 METHODS = {
     "range": "every instance of a range",

@@ -15,17 +15,6 @@ from typing import Any
 from rankcheck.errors import InputError
 from rankcheck.files import project_folder, shown_path
 
-__all__ = [
-    "OWN",
-    "REFERENCES",
-    "Document",
-    "Reference",
-    "documents",
-    "headings",
-    "paper",
-    "parsed",
-]
-
 #: The key of statements that no document has.
 OWN = "rankcheck"
 #: The name of the list of documents, in the folder of the claims.

@@ -11,19 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = [
-    "TOP_LEVEL",
-    "DuplicateClaim",
-    "Malformed",
-    "add",
-    "declared",
-    "forget",
-    "is_recording",
-    "malformed",
-    "record",
-    "recording",
-]
-
 #: Where a claim stands; one that pytest or `rankcheck list` would pass over is refused.
 TOP_LEVEL = "a claim is a decorated function at the top level of its file"
 

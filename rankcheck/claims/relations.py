@@ -21,8 +21,6 @@ from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.instances.source import truth
 from rankcheck.linalg import Array, Number
 
-__all__ = ["NoTruthValue", "Options", "Relation", "eq", "leq", "lt", "widened"]
-
 #: The integers that a tensor can hold.
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 

@@ -24,8 +24,6 @@ from rankcheck.files import project_folder
 from rankcheck.instances.source import Source, instances
 from rankcheck.stored import StoredError, build, read_json
 
-__all__ = ["LEVEL", "Run", "mostly", "recorded_runs", "sign_test"]
-
 #: The level of all claims about trained networks.
 LEVEL = 0.05
 
@@ -40,10 +38,7 @@ def sign_test(successes: int, runs: int) -> float:
     (0.03125, 0.1875, 1.0)
     """
     if not (0 <= successes <= runs and runs >= 1):
-        raise ValueError(
-            f"received {successes} successes in {runs} runs; there are between 0 and as many "
-            "successes as runs, and at least one run"
-        )
+        raise ValueError(f"received {successes} successes in {runs} runs; at most all succeed")
     from scipy.special import bdtrc  # scipy.stats would take a second to import
 
     return float(bdtrc(successes - 1, runs, 0.5))

@@ -22,8 +22,6 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.errors import InputError
 
-__all__ = ["at", "derived", "derived_name", "dialled", "mutant", "settings", "variant", "without"]
-
 _DERIVED = re.compile(r"(?:bound 2 % stronger|one side 2 % off)(?: \((.*)\))?")
 
 

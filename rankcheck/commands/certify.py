@@ -172,7 +172,7 @@ def _refuted(entries: list[Entry]) -> list[Entry]:
 
 def _again(claim: Claim) -> tuple[Exit, str]:
     """Certify one claim again; as expected if its instances still refute it, and the text."""
-    from rankcheck.counterexamples.certificate import CertificateError
+    from rankcheck.catalogue.certificates import CertificateError
     from rankcheck.counterexamples.given import NotRefutedError, recertify
     from rankcheck.counterexamples.instance import DisagreementError
     from rankcheck.counterexamples.refutation import explained

@@ -41,7 +41,6 @@ from rankcheck.terminal import exits
 from rankcheck.terminal.display import HuntDisplay, hunt_sentence
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
-from rankcheck.verification.one import suspected
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
@@ -251,7 +250,7 @@ def _stopped(
     if data["smallest"] is not None:
         message = f"{data['message']}\n  {how}"
     else:
-        message = f"{entry.id} is undecided: {how}{suspected(stopped.trace)}"
+        message = f"{entry.id} is undecided: {how}"
     if last is not None:
         data |= {"counts": asdict(last.counts), "shapes": last.shapes, "rounds": last.round}
         data["margin"] = last.margin

@@ -43,7 +43,8 @@ from rankcheck.terminal.plain import say
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
-    from rankcheck.records import Attained, Better, Candidate
+    from rankcheck.records.ratio import Attained
+    from rankcheck.records.renewal import Better, Candidate
 
 HELP = "keep an instance on which a bound is sharper than its record"
 
@@ -89,9 +90,10 @@ def _prepare(entry: Entry, given: str | None) -> Callable[[None, Tell], tuple[Ex
     [claim] = load([entry])
 
     def answer(question: None, tell: Tell) -> tuple[Exit, str]:
-        from rankcheck.records import NotCertifiedError, OutsideError, stored_path
+        from rankcheck.records.file import FORM
+        from rankcheck.records.ratio import NotCertifiedError, OutsideError
 
-        path = stored_path(claim)
+        path = FORM.path(claim)
         check_place(path)
         try:
             return _again(claim, path) if given is None else _given(claim, given, path)
@@ -106,7 +108,8 @@ def _prepare(entry: Entry, given: str | None) -> Callable[[None, Tell], tuple[Ex
 def _given(claim: Claim, given: str, path: Path) -> tuple[Exit, str]:
     """Renew the records of a claim by given instances; as expected if one is better."""
     from rankcheck.counterexamples.describe import selector
-    from rankcheck.records import Records, keep, renewed
+    from rankcheck.records.file import Records
+    from rankcheck.records.renewal import keep, renewed
 
     records, lines, figures = Records.of(claim, path), [], []
     for by, candidates in _candidates(claim, given):
@@ -137,8 +140,10 @@ def _candidates(claim: Claim, text: str) -> Iterator[tuple[tuple[str, ...], list
         InputError: if the text is no instance of the claim.
         NotCertifiedError: if balls prove nothing of one.
     """
-    from rankcheck.records import Candidate, Records, attained, candidates
+    from rankcheck.records.file import Records
     from rankcheck.records.given import judged_on, read
+    from rankcheck.records.ratio import attained
+    from rankcheck.records.renewal import Candidate, candidates
 
     given = read(text)
     if not isinstance(given, Records):
@@ -154,7 +159,9 @@ def _candidates(claim: Claim, text: str) -> Iterator[tuple[tuple[str, ...], list
 
 def _again(claim: Claim, path: Path) -> tuple[Exit, str]:
     """Judge the instances on record again; as expected unless one refutes the claim."""
-    from rankcheck.records import RecordError, Records, judged_again, keep
+    from rankcheck.records.again import judged_again
+    from rankcheck.records.file import RecordError, Records
+    from rankcheck.records.renewal import keep
 
     records = Records.of(claim, path)
     if not records.relations:

@@ -114,17 +114,17 @@ def _warm() -> None:
 
 def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
     """What finds claims, and replays files: the exit code, and the text."""
+    from rankcheck.catalogue.certificates import FORM
     from rankcheck.catalogue.finding import find
-    from rankcheck.counterexamples import certificate
     from rankcheck.prove import file as proofs
     from rankcheck.records import file as records
 
-    of_records = _Kept(records.FORM, "rankcheck.records.prove_again", _attained)
+    of_records = _Kept(records.FORM, "rankcheck.records.again.prove_again", _attained)
     of_proofs = _Kept(proofs.FORM, "rankcheck.prove.again.prove_again", _proved)
-    other = _Kept(certificate.FORM, "rankcheck.counterexamples.replay", _refuted)
+    other = _Kept(FORM, "rankcheck.counterexamples.replay", _refuted)
 
     def kept(path: Path) -> _Kept:
-        data = certificate.FORM.load(path)
+        data = FORM.load(path)
         fields = data if isinstance(data, dict) else {}
         return of_records if "relations" in fields else of_proofs if "proofs" in fields else other
 
@@ -143,7 +143,8 @@ def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
 
 def _attained(path: Path, entry: Entry) -> tuple[Exit, str]:
     """As expected if all records of a file prove what they say, and the text about them."""
-    from rankcheck.records import RecordError, Records, prove_again
+    from rankcheck.records.again import prove_again
+    from rankcheck.records.file import RecordError, Records
 
     [claim] = load([entry])
     lines = []
@@ -187,7 +188,7 @@ def _proved(path: Path, entry: Entry) -> tuple[Exit, str]:
 
 def _refuted(path: Path, entry: Entry) -> tuple[Exit, str]:
     """As expected if a certificate proves what it says, and the text about it."""
-    from rankcheck.counterexamples.certificate import CertificateError
+    from rankcheck.catalogue.certificates import CertificateError
     from rankcheck.counterexamples.instance import DisagreementError
     from rankcheck.counterexamples.refutation import explained
     from rankcheck.counterexamples.replay import replay

@@ -44,7 +44,7 @@ from rankcheck.terminal.plain import one_line, say
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
-    from rankcheck.records import Attained
+    from rankcheck.records.ratio import Attained
 
 #: Why a relation has no score at an instance.
 _NONE = "it is not asserted there, or its right side is not proved positive"
@@ -111,7 +111,7 @@ def _prepare(entry: Entry, as_json: bool) -> Callable[[str | bytes, Tell], _Scor
     [claim] = load([entry])
 
     def answer(given: str | bytes, tell: Tell) -> _Scored:
-        from rankcheck.records import NotCertifiedError, OutsideError
+        from rankcheck.records.ratio import NotCertifiedError, OutsideError
 
         try:
             return _scored(claim, given, as_json=as_json)
@@ -134,8 +134,9 @@ def _scored(claim: Claim, text: str | bytes, *, as_json: bool) -> _Scored:
         NotCertifiedError: if balls prove nothing of it.
     """
     from rankcheck.claims.labels import relation_name
-    from rankcheck.records import Records, attained
+    from rankcheck.records.file import Records
     from rankcheck.records.given import judged_on, parsed, read
+    from rankcheck.records.ratio import attained
 
     given = parsed(text) if isinstance(text, bytes) else read(text)
     if isinstance(given, Records):

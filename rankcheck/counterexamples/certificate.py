@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.certificates import FORM, SCHEMA, CertificateError, read
+from rankcheck.catalogue.certificates import FORM, SCHEMA
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples.describe import describe_exact, rounded_down
@@ -22,30 +22,10 @@ from rankcheck.instances.choices import write_choices
 from rankcheck.text import ball_text
 from rankcheck.versions import versions
 
-__all__ = [
-    "FORM",
-    "SCHEMA",
-    "CertificateError",
-    "contents",
-    "folder_of",
-    "read",
-    "section",
-    "stored_path",
-    "write",
-]
-
-
-def stored_path(claim: Claim) -> Path:
-    """The certificate of a refuted claim: beside its file, to be kept under version control.
-
-    For a claim that was declared at a prompt or in a notebook: below the working directory.
-    """
-    return FORM.path(claim)
-
 
 def folder_of(claim: Claim) -> Path:
     """The folder for a certificate: beside the file of a refuted claim, else `.rankcheck`."""
-    return stored_path(claim).parent if claim.kind in FALSE else LEFT
+    return FORM.path(claim).parent if claim.kind in FALSE else LEFT
 
 
 def write(folder: Path, violation: Instance, worst: Instance | None = None) -> Path:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rankcheck.catalogue.certificates import FORM, CertificateError, read
 from rankcheck.catalogue.kept import digest
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.replay import family_of
 from rankcheck.errors import InputError
@@ -54,7 +54,7 @@ def read_instance(text: str) -> Given:
         except StoredError as error:
             raise InputError(f"{shown(text, 80)} is not JSON, {error}; {rule}") from error
     try:
-        data = certificates.FORM.load(Path(text))
+        data = FORM.load(Path(text))
     except CertificateError as error:
         raise InputError(f"{error}; {rule}") from error
     if isinstance(data, list):
@@ -68,7 +68,7 @@ def instances_of(path: Path) -> dict[str, Given]:
     Raises:
         CertificateError: if the file is not a certificate, or has been changed.
     """
-    data = certificates.read(path)
+    data = read(path)
     names = [name for name in ("smallest", "worst") if data[name] is not None]
     return {name: Given(data[name]["instance"], data[name]["family"]) for name in names}
 
@@ -173,20 +173,17 @@ def _origin(claim: Claim) -> Path:
         CertificateError: if there is neither.
     """
     left = LEFT / f"{claim.id}.json"
-    places = [certificates.stored_path(claim), left] if claim.kind in FALSE else [left]
+    places = [FORM.path(claim), left] if claim.kind in FALSE else [left]
     for path in places:
         if path.is_file():
             return path
-    raise CertificateError(
-        f"no certificate at {' or '.join(map(shown_path, places))}. To certify numbers of your "
-        "own: rankcheck certify CLAIM --instance '[...]'; to search: rankcheck certify CLAIM"
-    )
+    raise CertificateError(f"no certificate at {' or '.join(map(shown_path, places))}")
 
 
 def _is_up_to_date(path: Path, fields: dict[str, object]) -> bool:
     """Whether a file is the certificate with these fields, apart from the versions."""
     try:
-        old = certificates.FORM.load(path)
+        old = FORM.load(path)
     except CertificateError:
         return False
     if not isinstance(old, dict):

@@ -34,11 +34,6 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, Source, over_batch
 from rankcheck.notebook import Readable
 
-OF_ROUNDING = (
-    "the violation is no larger than the rounding errors of the floats there, so the relation "
-    "needs scale=, the size of what cancels"
-)
-
 
 class DisagreementError(ValueError):
     """Balls prove a violation, and floats contradict them: nothing is proved."""
@@ -118,8 +113,6 @@ class Instance(Readable):
         instance whose violation the balls do not assert is outside the hypotheses.
         """
         judgement = self.in_balls
-        if judgement.finding == "undecided":
-            return self._advised()
         if judgement.finding != "satisfied":
             return judgement
         try:
@@ -148,21 +141,6 @@ class Instance(Readable):
                     lhs, rhs = there.relation.sides()
                     sides[entry.number] = tuple(s.reshape(-1)[entry.place] for s in (lhs, rhs))
         return sides
-
-    def _advised(self) -> Judgement:
-        """An undecided judgement; if rounding explains the violation in floats, it says so."""
-        judgement = self.in_balls
-        if judgement.inexact or not self.record.tensors:  # it has its reason; nothing can be moved
-            return judgement
-        try:
-            violated = violated_entries(self.relations)
-        except Exception:  # what the body raises is reported elsewhere
-            return judgement
-        if not violated or not all(
-            entry.excess <= ERRORS * self.error(entry) < torch.inf for entry in violated
-        ):
-            return judgement
-        return replace(judgement, reason=f"{judgement.reason}; {OF_ROUNDING}")
 
     def error(self, entry: Entry) -> float:
         """The rounding error of the sides in an entry, as its neighbours show it.

@@ -65,7 +65,6 @@ class Judgement(Readable):
         entry, entries: the index of that entry among the axes of a side, and how many there are.
         excess: a proved lower bound of the violation; 0 where a strict relation has equal sides.
         relative_excess: the same relative to the larger side.
-        inexact: whether the reason names floats of the body that were computed.
         differs: of an instance that is satisfied, how its sides in floats differ, if rounding does
             not explain that.
         instance: the instance in exact numbers, as it was judged; None if it was not built.
@@ -86,7 +85,6 @@ class Judgement(Readable):
     relative_excess: Fraction = Fraction(0)
     unprovable: bool = False
     short: bool = False
-    inexact: bool = False
     differs: str = ""
     instance: tuple[Any, ...] | None = None
     relations: tuple[Relation, ...] | None = None
@@ -161,7 +159,7 @@ def judge_instance(
         judgement = _decided(claim, build, precisions)
     if constants and judgement.finding == "undecided" and not judgement.unprovable:
         named = f"{judgement.reason}; {_inexact(claim, list(constants.values()))}"
-        judgement = replace(judgement, reason=named, inexact=True)
+        judgement = replace(judgement, reason=named)
     return judgement
 
 

@@ -17,11 +17,12 @@ from typing import Any
 from flint import arb
 
 from rankcheck import balls
+from rankcheck.catalogue.certificates import FORM, CertificateError, read
 from rankcheck.catalogue.finding import find, short
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.variants import at, settings
-from rankcheck.counterexamples.certificate import CertificateError, read, section, stored_path
+from rankcheck.counterexamples.certificate import section
 from rankcheck.counterexamples.describe import describe_exact, selector
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
@@ -90,8 +91,10 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
         MemoryError or what else says so: if memory was short; that says nothing about the file.
     """
     path = Path(path)
-    if claim is not None and path == stored_path(claim) and not path.exists():
-        raise CertificateError(_not_stored(claim, path))
+    if claim is not None and path == FORM.path(claim) and not path.exists():
+        left, name = LEFT / f"{claim.id}.json", selector(claim) or "CLAIM"
+        how = f"{name} --again` stores {left} there" if left.is_file() else f"{name}` searches"
+        raise CertificateError(f"no certificate at {shown_path(path)}; `rankcheck certify {how}")
     data = read(path)
     if claim is None:
         [claim] = load([find(path, data, prove="rankcheck.counterexamples.replay")])
@@ -116,15 +119,6 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
     return Replayed(claim, instance.in_balls, True, description, smallest, instance, str(path))
 
 
-def _not_stored(claim: Claim, path: Path) -> str:
-    """That a refuted claim has no certificate, and the command that writes it."""
-    left = LEFT / f"{claim.id}.json"
-    command = f"rankcheck certify {selector(claim) or 'CLAIM'}"
-    if left.is_file():
-        return f"no certificate at {shown_path(path)}; to store {left} there: {command} --again"
-    return f"no certificate at {shown_path(path)}; to search for a counterexample: {command}"
-
-
 def _prove(
     path: Path, claim: Claim, stated: Mapping[str, Any], made_with: Mapping[str, Any]
 ) -> tuple[Instance, str]:
@@ -147,9 +141,8 @@ def _prove(
         if before != now and (same_engine or not _agree(name, before, now)):
             raise CertificateError(
                 f"{path} says {name} {short(before)}, but its numbers give {short(now)}: "
-                f"the file has been changed, or a function that {claim.id} calls (the hash of a "
-                f"claim covers its docstring, body and generator alone); `rankcheck certify "
-                f"{claim.id} --again` certifies it as it is now"
+                f"the file has been changed, or a function that {claim.id} calls; `rankcheck "
+                f"certify {claim.id} --again` certifies it as it is now"
             )
     return instance, fields["description"]
 

@@ -9,21 +9,27 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from rankcheck.catalogue.certificates import CertificateError, read
 from rankcheck.catalogue.entry import at_prompt
 from rankcheck.claims.counterexample import Counterexample
+from rankcheck.claims.labels import READABLE, at_entry, readable
+from rankcheck.claims.sides import sides_of
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.certificate import CertificateError
+from rankcheck.counterexamples.describe import describe_instance, selector
 from rankcheck.counterexamples.instance import DisagreementError, Instance
-from rankcheck.counterexamples.message import typed_lines, undecided_message
 from rankcheck.counterexamples.refutation import Refutation, explained
 from rankcheck.counterexamples.replay import replay
+from rankcheck.counterexamples.rounding import furthest
 from rankcheck.counterexamples.shrinking.violations import BUDGET, shrink_violation
 from rankcheck.files import shown_path
 from rankcheck.instances.choices import write_choices
+from rankcheck.instances.drivers import ReplaySource
 from rankcheck.notebook import Readable
 
 #: The worst instance is told apart from the smallest if it violates the claim by this factor more.
 WORSE = Fraction(101, 100)
+#: Typed forms longer than this are left to the certificate.
+TYPED = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +103,7 @@ def smaller_certificate(folder: Path, violation: Instance) -> Path | None:
     """
     path = folder / f"{violation.claim.id}.json"
     try:
-        instance = certificates.read(path)["smallest"]["instance"]
+        instance = read(path)["smallest"]["instance"]
         if _size(instance) >= _size(write_choices(violation.record)):
             return None
         replayed = replay(path, claim=violation.claim)
@@ -117,3 +123,43 @@ def _numbers(given: Any) -> int:
 
 def _much_worse(violation: Instance, smallest: Instance) -> bool:
     return violation.in_balls.relative_excess > WORSE * smallest.in_balls.relative_excess
+
+
+def undecided_message(violation: Instance) -> str:
+    """The text of a violation in floats that is not proved: the figures, and why it is not."""
+    claim, judgement = violation.claim, violation.judgement
+    entry = furthest(violation.relations)
+    named = zip(("lhs", "rhs"), sides_of(claim, entry.number, entry.relation.label), strict=True)
+    lines = [
+        f"{claim.id} is undecided: {entry.describe()}",
+        *(f"  {name} is {side}" for name, side in named if side),
+        *(
+            []
+            if entry.violated
+            else ["  violated in a batch of instances, whose last digits may differ"]
+        ),
+        f"  not certified: {judgement.reason}",
+    ]
+    if judgement.lhs is not None and judgement.rhs is not None:
+        lines.append(
+            f"  in balls{at_entry(judgement.entry, judgement.entries)}: "
+            f"lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
+        )
+    described = describe_instance(claim, violation.family(ReplaySource(violation.record)))
+    lines += [f"  {readable(described)}", f"  claimed: {claim.claimed}"]
+    return "\n".join(lines + typed_lines(violation))
+
+
+def typed_lines(violation: Instance) -> list[str]:
+    """The line with what the generator drew, as `rankcheck certify` takes it.
+
+    A long one is left to the certificate, if there is one.
+    """
+    typed = json.dumps(write_choices(violation.record))
+    if len(typed) > (TYPED if violation.proved else READABLE):
+        return []
+    name = selector(violation.claim)
+    if name is None or not violation.proved:
+        return [f"  typed: {typed}"]
+    tight = " --tight" if violation.family is violation.claim.tight else ""
+    return [f"  typed: rankcheck certify {name}{tight} --instance {shlex.quote(typed)}"]

@@ -21,23 +21,6 @@ from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
 from rankcheck.instances.record import Entries, Record
 
-__all__ = [
-    "CLEAR",
-    "ERRORS",
-    "HIDING",
-    "NOISE",
-    "TOLERANCES",
-    "Entry",
-    "beyond_rounding",
-    "furthest",
-    "is_rounding",
-    "largest_change",
-    "moved",
-    "pairs",
-    "second_difference",
-    "violated_entries",
-]
-
 #: Up to this multiple of its tolerance, a violation in floats that the balls do not confirm is
 #: rounding. The largest that any claim of the ledger has is 9.8 (profile deep); 6.4 in the sweeps,
 #: draws and controls of the profile quick, seeds 0 to 4. What a batch and an instance alone differ

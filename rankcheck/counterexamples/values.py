@@ -15,8 +15,6 @@ from rankcheck.counterexamples.describe import approximately
 from rankcheck.networks import Network
 from rankcheck.text import array_text, rational_text
 
-__all__ = ["text"]
-
 #: A rational with more characters is rounded to so many digits, and an array with more entries, or
 #: more of them in a row, is given by its shape.
 WIDEST, DIGITS, MOST, LONGEST = 9, 6, 16, 6

@@ -10,8 +10,8 @@ from typing import Any
 from flint import arb
 
 from rankcheck.balls import BallArray
+from rankcheck.catalogue.certificates import CertificateError, read
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.certificate import CertificateError, read
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.counterexamples.replay import family_of, replay

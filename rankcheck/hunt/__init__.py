@@ -12,31 +12,25 @@ from typing import TYPE_CHECKING
 from rankcheck.doors import door
 
 if TYPE_CHECKING:
-    from rankcheck.hunt.arena import Arena, HuntError, Shape
+    from rankcheck.hunt.arena import HuntError
     from rankcheck.hunt.result import Hunt, Progress
     from rankcheck.hunt.run import hunt
-    from rankcheck.hunt.sample import Sample
-    from rankcheck.hunt.strategies import STANDARD, Strategy
+    from rankcheck.hunt.strategies import STANDARD
 
 __all__ = [
     "STANDARD",
-    "Arena",
     "Hunt",
     "HuntError",
     "Progress",
-    "Sample",
-    "Shape",
-    "Strategy",
     "hunt",
 ]
 
 __getattr__ = door(
     __name__,
     {
-        ".arena": ("Arena", "HuntError", "Shape"),
+        ".arena": ("HuntError",),
         ".result": ("Hunt", "Progress"),
         ".run": ("hunt",),
-        ".sample": ("Sample",),
-        ".strategies": ("STANDARD", "Strategy"),
+        ".strategies": ("STANDARD",),
     },
 )

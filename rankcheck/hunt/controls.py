@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
     from rankcheck.hunt.result import Hunt
 
-__all__ = ["ROUNDS", "hunt_control", "hunt_variant"]
-
 #: Rounds of the short hunt: the first scouts, the second descends, the third evolves. They evaluate
 #: some 500 000 instances in a few seconds, fewer where a claim has less effort; the number does not
 #: depend on the speed of the machine, and so the verdict does not.

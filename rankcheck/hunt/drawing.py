@@ -6,8 +6,6 @@ from rankcheck.claims.claim import Claim
 from rankcheck.hunt.arena import Family, Shape, generated
 from rankcheck.instances.source import Rejected, Source
 
-__all__ = ["drawn_shape", "fewest"]
-
 
 def fewest(claim: Claim) -> int | None:
     """The size of a batch from which only the shape is wanted."""

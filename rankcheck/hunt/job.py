@@ -17,8 +17,6 @@ from rankcheck.hunt.shard import Outcome, Shard, run_shard
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.parallel import Deadline, Executor, Limits, Tell, Work, executor_for
 
-__all__ = ["Target", "Task", "inline", "limits_of", "workers_for"]
-
 #: A shard whose worker has died so often is given up.
 DEATHS = 3
 #: Of the seconds in which shards have to end after the budget, so many times as many are those that
@@ -54,21 +52,17 @@ class Target:
         """The claim as this process declared it, or from its file.
 
         Raises:
-            LoadError: if the file cannot be imported.
+            InputError: if the file cannot be imported.
             HuntError: if the file does not declare the claim, or with another text.
         """
         claim = self.claim or registry.declared().get(self.id)
         if claim is None:
             import_file(Path(self.file))
             claim = registry.declared().get(self.id)
-        if claim is None:
+        if claim is None or claim.statement_hash != self.statement_hash:
             raise HuntError(
-                f"{self.file} does not declare {self.id}; workers import the file of the claim"
-            )
-        if claim.statement_hash != self.statement_hash:
-            raise HuntError(
-                f"{self.id} has another text in {self.file} than in the process that hunts it; "
-                "workers import the file of the claim"
+                f"{self.file} does not declare {self.id}, or with another text than the process "
+                "that hunts it; workers import the file of the claim"
             )
         return claim
 
@@ -90,8 +84,7 @@ def workers_for(claim: Claim, settings: Settings) -> Executor:
         return inline(claim, settings)
     if not callable(executor) and not claim.file.is_file():
         raise HuntError(
-            f"{claim.id} is declared in {claim.file}, which is not a file; workers import the file "
-            "of a claim, and without workers it is hunted in this process"
+            f"{claim.id} is declared in {claim.file}, which is not a file; workers import that"
         )
     return executor_for(settings.workers if executor is None else executor, _work(claim, settings))
 

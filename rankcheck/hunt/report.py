@@ -10,8 +10,7 @@ import torch
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.message import obstacle, undecided_message
-from rankcheck.counterexamples.reporting import Found, report_violation
+from rankcheck.counterexamples.reporting import Found, report_violation, undecided_message
 from rankcheck.counterexamples.rounding import furthest
 from rankcheck.counterexamples.shrinking import shrink_record
 from rankcheck.hunt.arena import HuntError
@@ -155,8 +154,6 @@ def report_suspicion(violation: Instance, folder: Path, budget: float) -> Found:
         f"  estimated rounding error: {'unknown' if spread == torch.inf else f'{spread:.2g}'}; the "
         f"violation {'stands' if smallest.clear else 'does not stand'} clear of it",
     ]
-    if (line := obstacle(smallest)) is not None:
-        lines.append(f"  ball arithmetic ends at {line}")
     if violation.relative > smallest.relative:
         lines.append(
             f"  at worst: a violation of {violation.relative:.6g} relative to the sides"

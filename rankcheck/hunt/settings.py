@@ -17,8 +17,6 @@ from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
 
-__all__ = ["Settings", "check_claim", "check_device", "check_ends"]
-
 
 @dataclass(frozen=True)
 class Settings:

@@ -26,8 +26,6 @@ from rankcheck.parallel.executors import (
     executor_for,
 )
 
-__all__ = ["Alone", "Stopped", "how"]
-
 
 def how(end: Unfinished[Any], files: Iterable[Path] = ()) -> str:
     """Why a question, or a claim, has no answer; `--limit` is named where it would have helped."""

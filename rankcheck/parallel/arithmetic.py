@@ -11,8 +11,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["fix_arithmetic", "single_thread"]
-
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 #: Intel's "conditional numerical reproducibility": on one processor the same numbers in every run.
 _PATH = "MKL_CBWR"

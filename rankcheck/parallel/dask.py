@@ -27,8 +27,6 @@ from rankcheck.parallel.executors import (
 )
 from rankcheck.parallel.pool import PoolError
 
-__all__ = ["Dask", "connect"]
-
 Task = TypeVar("Task")
 
 #: Tasks on the cluster at one time, for each thread of it: one runs, and one waits for its turn.

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
-__all__ = ["Died", "Done", "Event", "Lost", "Overran", "Prepare", "Started", "Tell", "Told"]
-
 #: Sends a value to the parent while a task runs.
 Tell: TypeAlias = Callable[[Any], None]
 #: Runs once in each worker and returns the function that runs a task there. It has to be picklable.

@@ -24,25 +24,6 @@ from rankcheck.parallel.events import Died, Done, Lost, Overran, Prepare, Starte
 from rankcheck.parallel.pool import Pool, PoolError, UnpreparedError
 from rankcheck.parallel.traces import place_in, place_of, ran_out
 
-__all__ = [
-    "LONGER",
-    "NO_LIMITS",
-    "Deadline",
-    "End",
-    "Executor",
-    "Inline",
-    "Limits",
-    "Processes",
-    "Progress",
-    "Raised",
-    "Unfinished",
-    "Work",
-    "end_of",
-    "executor_for",
-    "guarded",
-    "ignore",
-]
-
 Task = TypeVar("Task")
 
 #: What a message about a limit of a command ends with.

@@ -38,8 +38,6 @@ from rankcheck.errors import InputError
 from rankcheck.parallel.events import Died, Done, Event, Lost, Overran, Prepare, Started, Told
 from rankcheck.parallel.worker import WHERE, work
 
-__all__ = ["Pool", "PoolError", "UnpreparedError"]
-
 #: Seconds, or what gives them.
 Limit: TypeAlias = float | Callable[[], float]
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from rankcheck.errors import short_of_memory
 from rankcheck.files import shown_path
 
-__all__ = ["RAN_OUT", "innermost", "named", "place_in", "place_of", "raised", "ran_out"]
-
 #: What is said of a check that needs more memory than there is.
 RAN_OUT = "ran out of memory"
 #: A line of a traceback as `faulthandler` writes it.

@@ -17,8 +17,6 @@ from typing import Any
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.parallel.arithmetic import fix_arithmetic
 
-__all__ = ["WHERE", "work"]
-
 #: A worker that runs too long gets this signal, and writes where it is.
 WHERE = getattr(signal, "SIGUSR1", None) if hasattr(faulthandler, "register") else None
 

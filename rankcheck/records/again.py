@@ -18,8 +18,6 @@ from rankcheck.records.renewal import Candidate, held, renewed
 from rankcheck.stored import shown
 from rankcheck.versions import versions
 
-__all__ = ["Dropped", "check", "judged_again", "prove_again", "stale"]
-
 
 def prove_again(path: Path | str, claim: Claim) -> Iterator[tuple[RelationRecord, Attained]]:
     """Prove every instance of a file of records; by relation, what the best one attains.
@@ -84,8 +82,7 @@ def check(
 def stale(claim: Claim, path: Path, name: str, why: str) -> str:
     """That a record does not stand, and the command that renews it."""
     return (
-        f"the record of {name} ({shown_path(path)}) does not stand: {why}. The file, the claim or "
-        f"a function that it calls has changed since; `rankcheck record "
+        f"the record of {name} ({shown_path(path)}) does not stand: {why}; `rankcheck record "
         f"{selector(claim) or 'CLAIM'} --again` keeps what its instances prove now"
     )
 

@@ -23,8 +23,6 @@ from rankcheck.errors import InputError
 from rankcheck.files import LEFT
 from rankcheck.stored import shown
 
-__all__ = ["GROUPS", "Group", "Held", "RecordError", "Records", "RelationRecord", "left_path"]
-
 SCHEMA = 1
 #: A record has the best instances of at most so many groups, those with the smallest sizes.
 GROUPS = 16
@@ -209,14 +207,6 @@ class Records:
 
 
 FORM = Form("file of records", "records", SCHEMA, Records, "rankcheck sharpen", RecordError)
-
-
-def stored_path(claim: Named) -> Path:
-    """The records of a claim: beside its file, to be kept under version control.
-
-    For a claim that was declared at a prompt or in a notebook: below the working directory.
-    """
-    return FORM.path(claim)
 
 
 def left_path(claim: Named, folder: Path = LEFT) -> Path:

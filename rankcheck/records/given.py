@@ -16,8 +16,6 @@ from rankcheck.instances.choices import read_choices
 from rankcheck.records.file import Held, RecordError, Records
 from rankcheck.stored import StoredError, parse, read_json, shown
 
-__all__ = ["instance_of", "judged_on", "parsed", "read"]
-
 RULE = (
     "an instance is a JSON list of what the generator draws, an object with these as `choices` and "
     "the name of the generator as `family`, or a file with one of these"

@@ -29,8 +29,6 @@ from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.errors import InputError
 from rankcheck.text import short_text
 
-__all__ = ["Attained", "NotCertifiedError", "OutsideError", "attained"]
-
 #: The precision rises until the ends of a ratio are so close to one another, relatively.
 WIDTH = Fraction(1, 2**80)
 

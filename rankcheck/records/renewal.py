@@ -29,8 +29,6 @@ from rankcheck.records.given import instance_of
 from rankcheck.records.ratio import Attained, attained
 from rankcheck.versions import versions
 
-__all__ = ["Better", "Candidate", "Renewed", "candidates", "held", "keep", "renewed"]
-
 
 @dataclass(frozen=True, eq=False)
 class Candidate:

@@ -23,11 +23,8 @@ from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, Source, seed_of
 from rankcheck.parallel.traces import named
-from rankcheck.verification.branches import BatchError, check_branches
+from rankcheck.verification.branches import BatchError, check_branches, seeded
 from rankcheck.verification.places import Place, Values, arguments_of, change, figure, sides_of
-from rankcheck.verification.randomness import seeded
-
-__all__ = ["BatchError", "check_batching"]
 
 #: Instances in a batch, and how many of them are evaluated alone.
 SIZE, ALONE = 7, 3

@@ -14,6 +14,7 @@ mark.
 from __future__ import annotations
 
 import linecache
+import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
@@ -32,9 +34,6 @@ from rankcheck.files import shown_path
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Source
-from rankcheck.verification.randomness import seeded
-
-__all__ = ["BatchError", "Watch", "Watched", "check_branches", "watching"]
 
 #: What makes a Python value of the entries of a tensor, by the name of the function of torch.
 READERS = {
@@ -284,3 +283,20 @@ def _bounds(index: Any) -> Iterator[torch.Tensor]:
 def _is_shape(func: Callable[..., Any]) -> bool:
     """Whether a function of torch is the attribute `shape` of tensors."""
     return getattr(func, "__self__", None) is torch.Tensor.shape
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed the global generators of torch, numpy and Python; their states come back afterwards."""
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    before = torch.default_generator.get_state()
+    # Not torch.manual_seed, which seeds accelerators, too, and notes a traceback for each kind.
+    torch.default_generator.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        torch.default_generator.set_state(before)
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002

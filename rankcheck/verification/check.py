@@ -9,16 +9,17 @@ from functools import partial
 from typing import Any
 
 from rankcheck.balls import noted_wraps
+from rankcheck.catalogue.certificates import FORM, CertificateError
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import Verdict
-from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.instance import DisagreementError
 from rankcheck.counterexamples.refutation import explained
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.files import shown_path
-from rankcheck.verification.batching import BatchError, check_batching
+from rankcheck.verification.batching import check_batching
+from rankcheck.verification.branches import BatchError
 from rankcheck.verification.controls import check_hypotheses, check_mutants
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
@@ -26,8 +27,6 @@ from rankcheck.verification.scope import smallest_text
 from rankcheck.verification.stages import Search, not_tight, search
 from rankcheck.verification.standing import beaten
 from rankcheck.verification.tally import hidden, seen_in
-
-__all__ = ["verify_claim"]
 
 
 def verify_claim(
@@ -88,11 +87,11 @@ def _with_proofs(claim: Claim, settings: Settings, row: Row) -> Row:
 
 def _replayed(claim: Claim) -> Row:
     """The row of a claim that is declared false: its stored certificate has to prove it so."""
-    path = certificates.stored_path(claim)
+    path = FORM.path(claim)
     row = partial(Row.of, claim, certificate=shown_path(path))
     try:
         result = replay(path, claim=claim)
-    except certificates.CertificateError as error:
+    except CertificateError as error:
         return row("failed", messages=(f"{claim.id}: {error}",))
     except DisagreementError as error:
         return row("undecided", messages=(str(error),))

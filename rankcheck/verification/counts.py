@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rankcheck.counterexamples.judge import Judgement
 
-__all__ = ["Counts"]
-
 
 @dataclass(frozen=True)
 class Counts:

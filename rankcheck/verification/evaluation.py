@@ -34,15 +34,6 @@ from rankcheck.parallel.traces import raised
 from rankcheck.verification.branches import Watch, Watched, watching
 from rankcheck.verification.counts import Counts
 
-__all__ = [
-    "CULPRITS",
-    "Evaluation",
-    "Part",
-    "Raised",
-    "evaluate_instances",
-    "instance_text",
-]
-
 #: Halving ends once this many instances of a batch have raised: the claim has failed anyway.
 CULPRITS = 64
 #: Errors that say nothing about an instance: they are not caught.
@@ -108,15 +99,10 @@ class Raised:
         return (drawn,) if text is None else (text, drawn)
 
     def told(self, claim: Claim) -> str:
-        """What was raised, in which line, the instance, and what to do."""
-        rule = (
-            "smaller ranges in the generator, or more memory, would decide it"
-            if self.short
-            else f"the {self.by} accepts every instance inside the hypotheses; source.require in "
-            "the generator, before the operation that raises, leaves an instance out"
-        )
+        """What was raised, in which line, the instance, and the rule."""
+        rule = f"the {self.by} accepts every instance inside the hypotheses (source.require)"
         what = raised(self.error, claim.file, self.by)
-        return "\n  ".join([what, *self.instance(claim), rule])
+        return "\n  ".join([what, *self.instance(claim), *([] if self.short else [rule])])
 
     @property
     def short(self) -> bool:

@@ -24,23 +24,9 @@ from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.verification.counts import Counts
 from rankcheck.versions import versions
 
-__all__ = [
-    "SCHEMA",
-    "Ledger",
-    "LedgerError",
-    "Mutants",
-    "RelationFacts",
-    "Row",
-    "read_ledger",
-]
-
 SCHEMA = 3
 #: Written for readers of the file; a row computes them from its fields.
 _DERIVED = ("expected", "best_ratio", "tight_ratio", "deviation")
-
-
-class LedgerError(InputError):
-    """A file is no ledger that this version reads, or a ledger has no row that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -223,16 +209,10 @@ class Row(InNotebooks, Facts):
         """The relations that were asserted on less than a share of the instances, as sentences."""
         return [
             f"{relation_name(facts.label, number)} is asserted on {facts.asserted:.1%} of the "
-            f"instances; at least {share:.0%} of what the generator draws should satisfy its "
-            "hypothesis"
+            f"instances; it should be on at least {share:.0%}"
             for number, facts in enumerate(self.relations)
             if facts.asserted < share
         ]
-
-    @property
-    def unknown_strength(self) -> bool:
-        """Whether nothing says how strong the guard of a conjecture is."""
-        return bool(self.weakness)
 
     @property
     def weakness(self) -> str:
@@ -295,16 +275,14 @@ class Ledger(InNotebooks):
         """The rows of some claims, in their order.
 
         Raises:
-            LedgerError: if one has no row.
+            InputError: if one has no row.
         """
         rows = {row.id: row for row in self.rows}
         try:
             return tuple(rows[id_] for id_ in ids)
         except KeyError as error:
             missing = error.args[0]
-            raise LedgerError(
-                f"the ledger has no row of {missing}; it lists the claims of one run"
-            ) from None
+            raise InputError(f"the ledger has no row of {missing}") from None
 
     def to_json(self) -> dict[str, Any]:
         """The ledger as plain JSON."""
@@ -330,24 +308,22 @@ def read_ledger(path: Path) -> Ledger:
     """Read the ledger that a run wrote; fields that are not known here are ignored.
 
     Raises:
-        LedgerError: if the file cannot be read, is not JSON, is no ledger, or is one of another
+        InputError: if the file cannot be read, is not JSON, is no ledger, or is one of another
             schema.
     """
     try:
         data = read_json(path)
     except OSError as error:
-        raise LedgerError(f"no ledger can be read from {path}: {error.strerror}") from error
+        raise InputError(f"no ledger can be read from {path}: {error.strerror}") from error
     except StoredError as error:
-        raise LedgerError(
-            f"{path} is not JSON, or was cut off ({error}); a ledger is what --json writes"
-        ) from error
+        raise InputError(f"{path} is not JSON, or was cut off ({error})") from error
     if not isinstance(data, dict) or not {"schema", "claims"} <= set(data):
-        raise LedgerError(
+        raise InputError(
             f"{path} is JSON, but no ledger: it has no schema and claims; a ledger is what "
             "`rankcheck verify --json FILE` writes"
         )
     if type(data["schema"]) is not int or data["schema"] != SCHEMA:
-        raise LedgerError(
+        raise InputError(
             f"{path} is a ledger of schema {shown(data['schema'])}, and this version of rankcheck "
             f"reads schema {SCHEMA}; write it again with `rankcheck verify --json {path}`"
         )
@@ -357,7 +333,7 @@ def read_ledger(path: Path) -> Ledger:
         rows = tuple(_row(number, row) for number, row in enumerate(data["claims"]))
         head = build(Ledger, data | {"rows": []}, foreign=True)
     except StoredError as error:
-        raise LedgerError(f"{path} is not a whole ledger of schema {SCHEMA}: {error}") from error
+        raise InputError(f"{path} is not a whole ledger of schema {SCHEMA}: {error}") from error
     return replace(head, rows=rows)
 
 

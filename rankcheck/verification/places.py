@@ -18,8 +18,6 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.rounding import largest_change
 
-__all__ = ["Place", "Values", "arguments_of", "change", "figure", "leaves", "sides_of"]
-
 #: A number in a message is written with so many digits.
 DIGITS = 9
 #: Parts of an argument are looked at up to this depth; one may contain itself.

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT
-from rankcheck.verification.counts import Counts
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
     from rankcheck.claims.proved import Proved
     from rankcheck.counterexamples.instance import Instance
-
-__all__ = ["PROFILES", "Hunted", "Profile", "Settings", "profile"]
 
 
 @dataclass(frozen=True)
@@ -80,14 +77,10 @@ PROFILES: dict[str, Profile] = {
 
 
 class Hunted(Protocol):
-    """What a hunt of a control says: the violation, the least margin, and the instances."""
+    """What a hunt of a control says: the violation."""
 
     @property
     def violation(self) -> Instance | None: ...
-    @property
-    def margin(self) -> float | None: ...
-    @property
-    def counts(self) -> Counts: ...
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.linalg import rank
 from rankcheck.networks.network import Network
 
-__all__ = ["Reached", "reached"]
-
 #: Ranks are counted on so many instances of a batch, the first ones: on larger batches they would
 #: take a fifth of a sweep, and they are shares of random instances.
 RANKED = 512

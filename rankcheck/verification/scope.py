@@ -24,8 +24,6 @@ from rankcheck.verification.profiles import Profile
 from rankcheck.verification.search import violations
 from rankcheck.verification.tally import Tally
 
-__all__ = ["BATCH", "enumerate_scope", "scope_facts", "scope_of", "smallest_text", "wide"]
-
 #: Instances that are evaluated together.
 BATCH = 4096
 #: So many violations of a batch are judged in order, before the largest of them.

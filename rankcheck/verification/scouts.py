@@ -17,8 +17,6 @@ import torch
 from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.record import Integer, Record
 
-__all__ = ["FEW", "ScoutSource", "Visited"]
-
 #: Instances of a scout; the mixture of entries has each of its kinds among so many.
 FEW = 32
 #: Of the instances of a scout, so many have all entries at ends of their ranges: the first one at

@@ -40,8 +40,6 @@ from rankcheck.verification.profiles import Profile
 from rankcheck.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.verification.tally import Tally
 
-__all__ = ["JUDGED", "again", "batches", "draw", "sweep", "violations", "worst_of"]
-
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
 #: relatively large, and the second measure finds what the first one overlooks.
@@ -229,9 +227,7 @@ def _spread(chosen: torch.Tensor, number: int) -> list[int]:
 
 def settled_in(tally: Tally, instance: Instance) -> Judgement:
     """Judge an instance that is violated in floats; what is no violation is counted."""
-    # What a violation that is undecided is advised takes evaluations, and is for who reports it.
-    undecided = instance.in_balls.finding == "undecided"
-    judgement = instance.in_balls if undecided else instance.judgement
+    judgement = instance.judgement
     if judgement.differs:
         tally.differs = tally.differs or judgement.differs
         tally.differing += 1

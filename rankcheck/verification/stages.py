@@ -30,8 +30,6 @@ from rankcheck.verification.search import again, draw, sweep
 from rankcheck.verification.standing import Standing
 from rankcheck.verification.tally import RelationTally, Sharpest, Tally, hollow, seen_in
 
-__all__ = ["Search", "from_search", "not_tight", "search"]
-
 #: The share of the profile's batches that is spent on a tight family; again, up to so many times,
 #: while one of the bounds has not been sharp.
 TIGHT_SHARE = 0.25

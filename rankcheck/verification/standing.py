@@ -30,8 +30,6 @@ from rankcheck.records.ratio import Attained, NotCertifiedError, attained
 from rankcheck.records.renewal import Candidate, keep, renewed
 from rankcheck.verification.tally import Sharpest
 
-__all__ = ["Beaten", "Standing", "beaten"]
-
 #: A run beats a record if its ratio is larger by so much, relatively. Of the 52 bounds of the
 #: ledger that are said not to be sharp and have balls, the best ratios of the seeds 0 to 3 (profile
 #: quick) lie within 1e-4 of one another for 45, where another seed brings a digit; for the other 7
@@ -89,8 +87,7 @@ class Standing:
         """The relations that are said not to be sharp, and whose record attains the bound."""
         return [
             f"loose= says why {relation.name} is not sharp, and on {relation.best.description} "
-            f"lhs / rhs is {relation.best.short}; take the reason away, or give reasons by label "
-            "for the other bounds"
+            f"lhs / rhs is {relation.best.short}"
             for relation in self.records.relations
             if claim.loose_because(relation.label) is not None and relation.best.sharp
         ]

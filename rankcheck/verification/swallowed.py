@@ -26,8 +26,6 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, over_batch
 from rankcheck.verification.evaluation import Part
 
-__all__ = ["Seen", "swallowed"]
-
 #: A relation is seen on an instance if the tolerance is below this share of an entry's sides: a
 #: bound that is stronger by as much could fail there.
 CLEAR = STRENGTHENING
@@ -82,11 +80,7 @@ def swallowed(claim: Claim, label: str, number: int, seen: Seen) -> str | None:
             return None
         reason = reason or sample.describe()
     share = f"{1 - seen.clear / seen.instances:.0%} of the instances"
-    return (
-        f"the tolerance of {relation_name(label, number)} hides its sides on {share}: {reason}; "
-        "scale= is the size of what cancelled in the sides, error= their rounding error, and "
-        "terms= the number of operations behind one"
-    )
+    return f"the tolerance of {relation_name(label, number)} hides its sides on {share}: {reason}"
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,6 @@ from rankcheck.verification.reach import reached
 from rankcheck.verification.scouts import Visited
 from rankcheck.verification.swallowed import Seen, swallowed
 
-__all__ = ["RelationTally", "Sharpest", "Tally", "hidden", "hollow", "seen_in"]
-
 #: A side that is one number on so many instances does not vary.
 ENOUGH, SIDES = 64, ("left", "right")
 #: What makes an array of one number, such as a one that carries the shape of a side.

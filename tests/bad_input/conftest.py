@@ -10,7 +10,8 @@ import pytest
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
-from rankcheck.counterexamples import from_choices, write
+from rankcheck.counterexamples.certificate import write
+from rankcheck.counterexamples.given import from_choices
 from rankcheck.verification.ledger import Ledger
 from rankcheck.verification.one import verify_entry
 from rankcheck.verification.profiles import Profile, Settings

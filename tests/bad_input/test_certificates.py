@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from rankcheck.counterexamples import CertificateError, replay
+from rankcheck.catalogue.certificates import CertificateError
+from rankcheck.counterexamples import replay
 
 from .cases import cases, refused, run
 from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, signed, torn

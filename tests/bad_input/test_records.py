@@ -8,9 +8,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import strategies as st
 
-from rankcheck.counterexamples import Instance
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import read_choices
-from rankcheck.records import Candidate, RecordError, Records, keep, prove_again, renewed
+from rankcheck.records.again import prove_again
+from rankcheck.records.file import RecordError, Records
+from rankcheck.records.renewal import Candidate, keep, renewed
 
 from .cases import cases, refused, run
 from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, signed, torn

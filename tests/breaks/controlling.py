@@ -31,7 +31,7 @@ def caught_where_it_raised(checked, *arguments):
     return replace(control, caught=control.caught or "raised" in control.why)
 
 
-def broken_without_proof(hunted, claim, control, name, nearest, settings):
+def broken_without_proof(hunted, control, settings):
     seen = []
 
     def hunter(*arguments):
@@ -39,7 +39,7 @@ def broken_without_proof(hunted, claim, control, name, nearest, settings):
         return seen[0]
 
     watched = settings if settings.hunter is None else replace(settings, hunter=hunter)
-    found, why = hunted(claim, control, name, nearest, watched)
+    found, why = hunted(control, watched)
     return found or next((one.violation for one in seen), None), why
 
 

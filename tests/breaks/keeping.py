@@ -1,6 +1,7 @@
 """Breaks of records: of what one says, of what renews it, and of what a run makes of it."""
 
-from rankcheck.records import Records, again, ratio, renewal
+from rankcheck.records import again, ratio, renewal
+from rankcheck.records.file import Records
 from rankcheck.verification import stages, standing
 
 from .table import Break, around, everywhere, put

@@ -64,8 +64,8 @@ def test_what_is_in_a_folder_stays(root):
 @pytest.mark.parametrize(
     ("document", "why"),
     [
-        (new("first"), "'first' is the key of a document in .* already"),
-        (new("rankcheck"), "or that of rankcheck itself"),
+        (new("first"), "'first' is the key of a document already"),
+        (new("rankcheck"), "'rankcheck' is the key of a document already"),
         (new("Me"), "lower-case"),
         (new(folder="other"), "no title"),
         (new(title=" "), "it is a text"),

@@ -9,12 +9,13 @@ import pytest
 
 from rankcheck.catalogue import collect as catalogue
 from rankcheck.catalogue.entry import CatalogueError
-from rankcheck.catalogue.loader import BrokenClaim, LoadError, load, load_each, module_name
+from rankcheck.catalogue.loader import BrokenClaim, load, load_each, module_name
 from rankcheck.catalogue.reading import read_file
 from rankcheck.catalogue.selection import SelectionError, select
 from rankcheck.claims import registry
 from rankcheck.claims.claim import qualified_name
 from rankcheck.claims.reference import Reference
+from rankcheck.errors import InputError
 
 HEAD = """
 from rankcheck import Erratum, Reference, bound, cited, conjecture, leq, paper, refuted, step
@@ -227,7 +228,7 @@ def test_a_malformed_claim_blocks_no_other(file, options, doc, rule):
     assert bad.entry.id == "t.bad"
     assert bad.problem.startswith(f"{path}:{line_of(path, 't.bad')}: t.bad: ")
     assert rule in bad.problem
-    with pytest.raises(LoadError, match=re.escape(rule)):
+    with pytest.raises(InputError, match=re.escape(rule)):
         load(read_file(path))
     assert [claim.id for claim in load(read_file(path)[::2])] == ["t.good", "t.last"]
 
@@ -411,7 +412,7 @@ def test_only_files_with_a_selected_claim_are_imported(file):
 )
 def test_a_file_that_cannot_be_imported(file, line, cause):
     path = file(line + "\n" + TRUE.format(id="t.a", name="test_a"))
-    with pytest.raises(LoadError) as error:
+    with pytest.raises(InputError) as error:
         load(read_file(path))
     place = f"{path}:{line_of(path, line)}"
     assert str(error.value).startswith(f"{place}: the file cannot be imported; {cause}")

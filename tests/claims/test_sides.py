@@ -3,12 +3,12 @@
 import pytest
 
 import rankcheck as rc
+from rankcheck.catalogue.certificates import FORM, read
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.sides import sides_of
-from rankcheck.counterexamples.certificate import FORM, read
-from rankcheck.counterexamples.names import assigned
+from rankcheck.counterexamples.refutation import assigned
 from rankcheck.instances.matrices import matrices
 
 FILE = r'''

@@ -9,7 +9,8 @@ from rankcheck.catalogue.kept import digest
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.certify import _refuted
-from rankcheck.counterexamples import Instance, write
+from rankcheck.counterexamples.certificate import write
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import read_choices
 
 HEAD = """

@@ -353,7 +353,9 @@ def test_quick_answers_need_no_torch():
     """In a process of its own: here, torch is imported already."""
     code = (
         "import sys; from rankcheck.commands.cli import COMMANDS, main\n"
-        "from rankcheck.verification import Row, Settings, read_ledger, verify_claims\n"
+        "from rankcheck.verification.ledger import Row, read_ledger\n"
+        "from rankcheck.verification.profiles import Settings\n"
+        "from rankcheck.verification.run import verify_claims\n"
         "helps = [f'{name} --help' for name in COMMANDS]\n"
         "for line in [*helps, '--help', '--version', 'list', 'show rank']:\n"
         "    try: main(line.split())\n"

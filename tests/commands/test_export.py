@@ -136,9 +136,9 @@ def test_the_conjectures_of_two_pages(command, tmp_path, monkeypatch):
 
 
 def test_closed_forms_that_give_other_sides_are_not_exported(monkeypatch):
+    from rankcheck.catalogue.certificates import read
+    from rankcheck.catalogue.finding import find
     from rankcheck.catalogue.loader import load
-    from rankcheck.counterexamples.certificate import read
-    from rankcheck.counterexamples.replay import find
     from rankcheck.exports import algebra
     from rankcheck.exports.traced import Traced
 

@@ -5,17 +5,11 @@ import json
 import pytest
 
 from rankcheck import leq
+from rankcheck.catalogue.certificates import FORM, read
 from rankcheck.catalogue.kept import digest
-from rankcheck.counterexamples import (
-    NotRefutedError,
-    from_choices,
-    read,
-    read_instance,
-    recertify,
-    replay,
-    stored_path,
-    write,
-)
+from rankcheck.counterexamples import replay
+from rankcheck.counterexamples.certificate import write
+from rankcheck.counterexamples.given import NotRefutedError, from_choices, read_instance, recertify
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import ChoicesError
 from rankcheck.instances.source import instances
@@ -46,7 +40,7 @@ def refuted(declare, tmp_path, monkeypatch):
 
 def stored(claim, *choices):
     """Store a certificate of a smallest and possibly a worst instance; its path."""
-    return write(stored_path(claim).parent, *(from_choices(claim, c) for c in choices))
+    return write(FORM.path(claim).parent, *(from_choices(claim, c) for c in choices))
 
 
 def test_both_instances_are_certified_for_the_new_text(refuted):

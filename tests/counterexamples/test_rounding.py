@@ -8,7 +8,10 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.claims.claim import Need
-from rankcheck.counterexamples import DisagreementError, Instance, from_choices, replay, write
+from rankcheck.counterexamples import replay
+from rankcheck.counterexamples.certificate import write
+from rankcheck.counterexamples.given import from_choices
+from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.counterexamples.rounding import TOLERANCES
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances

@@ -10,15 +10,12 @@ from rankcheck import leq
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import ClaimError
 from rankcheck.claims.labels import READABLE
-from rankcheck.counterexamples import (
-    Instance,
-    NotRefutedError,
-    exact_instance,
-    from_choices,
-    replay,
-    report_violation,
-    shrink_violation,
-)
+from rankcheck.counterexamples import replay
+from rankcheck.counterexamples.given import NotRefutedError, from_choices
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.judge import exact_instance
+from rankcheck.counterexamples.reporting import report_violation
+from rankcheck.counterexamples.shrinking import shrink_violation
 from rankcheck.counterexamples.shrinking.violations import KEEP
 from rankcheck.errors import InputError
 from rankcheck.instances.balanced import balanced_networks_at_points

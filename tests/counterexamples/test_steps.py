@@ -3,11 +3,12 @@
 from fractions import Fraction
 
 from rankcheck import leq
+from rankcheck.catalogue.certificates import FORM
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.counterexamples import Instance
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.refutation import explained
-from rankcheck.counterexamples.replay import replay, stored_path
+from rankcheck.counterexamples.replay import replay
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared
@@ -49,7 +50,7 @@ def steps(instance):
 def stored(id_):
     """The names in the body and their values, at a certificate that is stored."""
     [claim] = load(select([id_]))
-    instance = replay(stored_path(claim), claim=claim).instance
+    instance = replay(FORM.path(claim), claim=claim).instance
     return {step.name: step.value for step in steps(instance)}
 
 

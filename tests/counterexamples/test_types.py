@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rankcheck import eq, leq, lt
-from rankcheck.counterexamples import from_choices
+from rankcheck.counterexamples.given import from_choices
 from rankcheck.hunt import hunt
 from rankcheck.instances.source import instances
 from rankcheck.verification.profiles import Profile

@@ -7,7 +7,7 @@ import pytest
 
 from rankcheck.catalogue.collect import project
 from rankcheck.claims.proved import Proved
-from rankcheck.records import Group, Held, Records, RelationRecord
+from rankcheck.records.file import Group, Held, Records, RelationRecord
 
 from .pages import DOCS
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import mpmath
 import pytest
 
+from rankcheck.catalogue.certificates import read
+from rankcheck.catalogue.finding import find
 from rankcheck.catalogue.loader import load
-from rankcheck.counterexamples.certificate import read
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.replay import family_of, find
+from rankcheck.counterexamples.replay import family_of
 from rankcheck.exports.evaluate import account
 from rankcheck.exports.export import LANGUAGES, heading
 from rankcheck.instances.choices import read_choices

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from rankcheck import files, leq
-from rankcheck.counterexamples import from_choices, report_violation, write
+from rankcheck.counterexamples.certificate import write
+from rankcheck.counterexamples.given import from_choices
+from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.hunt import hunt
 from rankcheck.verification.ledger import Ledger
 from tests.claim_text import claim

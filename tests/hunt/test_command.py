@@ -81,7 +81,7 @@ def test_claims_that_cannot_be_hunted_do_not_end_the_hunt_of_a_file(capsys):
     assert len(said) == 4
     for line, name in zip(said, ("a-list", "branches", "mixes", "two"), strict=True):
         assert line.startswith(f"rankcheck: t.{name}")
-    assert "at mine.py:6, the body returned a list" in said[0]
+    assert "at mine.py:6, the body returned list" in said[0]
     (found,) = json.loads(Path("found.json").read_text())["hunts"]
     assert found["claim"] == "t.wrong"
     assert main(["hunt", "mine.py::test_two", "--json", "found.json"]) == 2

@@ -16,7 +16,7 @@ from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.instances.choices import read_choices
 from rankcheck.parallel import Inline, Unfinished
-from rankcheck.verification.batching import BatchError
+from rankcheck.verification.branches import BatchError
 
 pytestmark = pytest.mark.slow  # whole hunts
 
@@ -116,8 +116,6 @@ def test_a_violation_that_cannot_be_proved_does_not_end_the_hunt(hunted, tmp_pat
     assert found.verdict == "undecided"
     assert "not certified: no ball form: " in found.message
     assert "the violation stands clear of it" in found.message
-    assert "ball arithmetic ends at statements.py:" in found.message
-    assert "return leq(torch.erfinv(x / 8), 0 * x)" in found.message
     assert found.rounds == HOPELESS + 1
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.message import obstacle
 from rankcheck.hunt import hunt
-from rankcheck.instances.choices import read_choices
 
 
 @pytest.mark.slow
@@ -32,13 +29,3 @@ def test_a_true_identity_without_a_ball_form_is_never_clear(hunted, tmp_path):
     found = hunt(hunted("equal-without-form"), None, rounds=3, folder=tmp_path)
     assert found.verdict in ("survived", "undecided")
     assert "stands clear" not in found.message
-
-
-def test_the_obstacle_is_a_line_of_the_body(hunted):
-    claim = hunted("no-form")
-    record = read_choices(claim.instances, [1.0])
-    line = obstacle(Instance(claim, claim.instances, record))
-    assert line.startswith("statements.py:")
-    assert line.endswith("return leq(torch.erfinv(x / 8), 0 * x)")
-    assert obstacle(Instance(hunted("no-ball"), claim.instances, record)) is None
-    assert obstacle(Instance(hunted("wrong-floats"), claim.instances, record)) is None

@@ -8,22 +8,13 @@ import torch
 
 from rankcheck import eq, leq, lt
 from rankcheck.catalogue.kept import digest
-from rankcheck.counterexamples import Instance
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
-from rankcheck.records import (
-    Candidate,
-    NotCertifiedError,
-    RecordError,
-    Records,
-    attained,
-    candidates,
-    instance_of,
-    keep,
-    renewed,
-    stored_path,
-)
-from rankcheck.records.file import SCHEMA
+from rankcheck.records.file import FORM, SCHEMA, RecordError, Records
+from rankcheck.records.given import instance_of
+from rankcheck.records.ratio import NotCertifiedError, attained
+from rankcheck.records.renewal import Candidate, candidates, keep, renewed
 
 
 @instances
@@ -129,7 +120,7 @@ def test_a_file_is_read_back(claim, tmp_path):
     found = of(claim, candidate(claim, 1, 1 / 3, key=(2,)), by=("size",)).records
     assert Records.of(claim) == Records.none(claim)
     path = keep(claim, found)
-    assert path == stored_path(claim) == tmp_path / "records" / "t.made-up.json"
+    assert path == FORM.path(claim) == tmp_path / "records" / "t.made-up.json"
     records = Records.of(claim)
     assert records.relations == found.relations
     assert (records.file, records.path) == ("../claims.py", "")

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from rankcheck import eq, leq, lt
-from rankcheck.counterexamples import Instance
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
-from rankcheck.records import NotCertifiedError, OutsideError, attained
+from rankcheck.records.ratio import NotCertifiedError, OutsideError, attained
 
 
 @instances

@@ -5,10 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from rankcheck.counterexamples import Instance, replay
+from rankcheck.counterexamples import replay
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import read_choices
-from rankcheck.records import Records
+from rankcheck.records.file import Records
 from rankcheck.records.ratio import attained
 from rankcheck.sharpen import run as run_
 

@@ -68,5 +68,4 @@ def test_a_refuted_row_shows_its_refutation(row):
 def test_a_guard_of_unknown_strength_says_why(row, values, why):
     guarded = row(verdict="guarded", kind="conjecture", **values)
     assert guarded.weakness == why
-    assert guarded.unknown_strength == bool(why)
     assert ("strength unknown" in table.sentence(guarded)) == bool(why)

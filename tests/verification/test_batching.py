@@ -13,7 +13,8 @@ from rankcheck import eq, leq
 from rankcheck.instances import matrices, networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, nuclear_norm, rank
-from rankcheck.verification.batching import BatchError, check_batching
+from rankcheck.verification.batching import check_batching
+from rankcheck.verification.branches import BatchError
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.stages import from_search

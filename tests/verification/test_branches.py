@@ -14,8 +14,8 @@ from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, operator_norm, rank, schatten_power
 from rankcheck.regions import regions
-from rankcheck.verification.batching import BatchError, check_batching
-from rankcheck.verification.branches import check_branches
+from rankcheck.verification.batching import check_batching
+from rankcheck.verification.branches import BatchError, check_branches
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Profile, Settings
 

@@ -3,6 +3,7 @@
 import pytest
 
 from rankcheck import leq
+from rankcheck.catalogue.certificates import read
 from rankcheck.claims.claim import Need
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.instances.source import instances
@@ -53,7 +54,7 @@ def test_a_false_claim_is_refuted_with_a_certificate(declare, verify, tmp_path):
     assert row.certificate == str(tmp_path / "t.made-up.json")
     assert (row.counterexample.lhs, row.counterexample.rhs) == ("8", "7")
     claim = declare(lambda x: leq(x, 7.0), squares())
-    assert certificates.read(tmp_path / "t.made-up.json")["claim"] == claim.id
+    assert read(tmp_path / "t.made-up.json")["claim"] == claim.id
 
 
 @pytest.mark.parametrize(("most", "verdict"), [(7.0, "refuted"), (9.0, "guarded")])
@@ -153,11 +154,11 @@ def test_a_guard_that_nothing_measures_has_an_unknown_strength(declare, verify):
         return leq(by * x, x)
 
     bare = verify(declare(body, squares(low=0.5), kind="conjecture"))
-    assert (bare.verdict, bare.unknown_strength) == ("guarded", True)
+    assert (bare.verdict, bare.weakness) == ("guarded", "it has no control")
     measured = declare(
         body, squares(low=0.5), kind="conjecture", mutants={"twice": {"by": 2}}, tight=ones()
     )
-    assert not verify(measured).unknown_strength
+    assert not verify(measured).weakness
 
 
 def test_without_instances_nothing_holds(declare, verify):
@@ -195,7 +196,8 @@ def test_a_refuted_claim_needs_its_certificate(declare, verify, tmp_path):
     row = verify(claim)
     assert row.verdict == "failed"
 
-    from rankcheck.counterexamples import folder_of, from_choices
+    from rankcheck.counterexamples.certificate import folder_of
+    from rankcheck.counterexamples.given import from_choices
 
     certificates.write(folder_of(claim), from_choices(claim, [8]))
     assert verify(claim).verdict == "refuted"

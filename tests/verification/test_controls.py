@@ -96,7 +96,7 @@ def impossible(control, seed):
 @pytest.mark.parametrize(
     ("hunter", "why"),
     [
-        (unproved, "a hunt found a violation in floats that is not proved: so it is"),
+        (unproved, "a violation in floats is not proved: so it is"),
         (impossible, "it could not be hunted: there is no way"),
     ],
 )

@@ -7,10 +7,10 @@ import pytest
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.reference import Reference
+from rankcheck.errors import InputError
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
     Ledger,
-    LedgerError,
     Mutants,
     RelationFacts,
     Row,
@@ -121,14 +121,14 @@ ERRATUM = {"printed": "2 L", "right": "L", "survives": "all", "weight": "misprin
 )
 def test_a_ledger_that_does_not_fit_is_one_error(written, change, said):
     path = written(change)
-    with pytest.raises(LedgerError, match=said) as raised:
+    with pytest.raises(InputError, match=said) as raised:
         read_ledger(path)
     assert str(raised.value).startswith(str(path))
     assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_is_not_there_is_one_error(tmp_path):
-    with pytest.raises(LedgerError, match=r"no ledger can be read from .*No such file"):
+    with pytest.raises(InputError, match=r"no ledger can be read from .*No such file"):
         read_ledger(tmp_path / "x.json")
     with pytest.raises(OSError, match="No such file or directory: "):
         Ledger((), "quick", 0, 0.0, {}).write(tmp_path / "no" / "x.json")

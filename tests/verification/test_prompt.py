@@ -6,8 +6,9 @@ from types import ModuleType
 import pytest
 
 from rankcheck import verify_claim
+from rankcheck.catalogue.certificates import CertificateError, read
 from rankcheck.claims import registry
-from rankcheck.counterexamples import CertificateError, read, replay
+from rankcheck.counterexamples import replay
 from rankcheck.verification.profiles import Profile, Settings
 
 SOURCE = '''

@@ -10,11 +10,12 @@ from rankcheck import leq
 from rankcheck.catalogue.kept import digest
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.counterexamples import Instance
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
-from rankcheck.records import Candidate, Records, keep, left_path, renewed
+from rankcheck.records.file import Records, left_path
+from rankcheck.records.renewal import Candidate, keep, renewed
 from rankcheck.verification.profiles import Profile
 
 FEW = Profile("few", drawn=2, batches=2, size=8, single=4)
