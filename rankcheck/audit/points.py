@@ -33,16 +33,29 @@ from rankcheck.linalg import (
     singular_values,
     symmetric_sqrt,
 )
-from rankcheck.networks import AtPoints, Network
+from rankcheck.networks import AtPoints, Network, gram
 from rankcheck.networks.rounding import product_noise
 from rankcheck.networks.tangent_kernel import ntk_trace_at
 
-__all__ = ["MEMORY", "MOST", "Seen", "batch_size", "measure_points", "see"]
+__all__ = [
+    "KERNEL_ROWS",
+    "MEMORY",
+    "MOST",
+    "Seen",
+    "batch_size",
+    "measure_points",
+    "on_device",
+    "see",
+]
 
 #: The most points in a batch.
 MOST = 256
 #: Bytes for what one batch of points needs at a time.
 MEMORY = 2**27
+#: The Gram matrix of the tangent kernel has at most so many rows, or those of one point.
+KERNEL_ROWS = 1000
+#: It is computed in tiles of so many rows, two for each layer at a time.
+KERNEL_TILE = 256
 
 
 @dataclass(eq=False)
@@ -55,6 +68,7 @@ class Seen:
         traces: tr Θ(x, x), (n); NaN or infinite where the network overflows.
         kinks: whether a hidden pre-activation is 0, (n).
         gradients: Σ JᵀJ, of the Jacobian of the first layer → f if that has fewer columns than f.
+        second: Σ_i α_ℓ(x_i) α_ℓ(x_i)ᵀ for ℓ = 1..L with α_L = f, shapes (n_ℓ, n_ℓ).
         above: of the hidden layers, bools (n_ℓ): the pre-activation is > 0 at some point.
         below: the same for < 0.
     """
@@ -64,6 +78,7 @@ class Seen:
     traces: Tensor
     kinks: Tensor
     gradients: Tensor
+    second: list[Tensor]
     above: list[Tensor]
     below: list[Tensor]
 
@@ -85,8 +100,7 @@ def see(
         device: where it is measured.
         progress: called with how many points are measured.
     """
-    arrays = [[a.to(device) for a in side] for side in (net.weights, net.biases)]
-    there = net.with_parameters(*arrays)
+    there = on_device(net, device)
     total: Seen | None = None
     rows: list[tuple[Tensor, ...]] = []
     for x in X.split(batch_size(net)):
@@ -95,7 +109,9 @@ def see(
         if total is None:
             total = one
         else:
-            total.gradients += one.gradients
+            sums = zip((total.gradients, *total.second), (one.gradients, *one.second), strict=True)
+            for mine, more in sums:
+                mine += more
             pairs = zip((*total.above, *total.below), (*one.above, *one.below), strict=True)
             for mine, more in pairs:
                 mine |= more
@@ -104,6 +120,12 @@ def see(
     joined = map(torch.cat, zip(*rows, strict=True))
     total.singular_values, total.noise, total.traces, total.kinks = joined
     return total
+
+
+def on_device(net: Network, device: str) -> Network:
+    """The network with its parameters there."""
+    arrays = [[a.to(device) for a in side] for side in (net.weights, net.biases)]
+    return net.with_parameters(*arrays)
 
 
 def _batch(net: Network, x: Tensor, norms: Sequence[float], biases: tuple[bool, ...]) -> Seen:
@@ -125,6 +147,7 @@ def _batch(net: Network, x: Tensor, norms: Sequence[float], biases: tuple[bool, 
         traces=torch.where(fine, ntk_trace_at(at, biases), torch.nan).cpu(),
         kinks=(~at.is_differentiable).cpu(),
         gradients=egop(rows, rows.new_ones(len(rows))).cpu(),
+        second=[(a.mT @ a).cpu() for a in (*at.activations[1:], at.value)],
         above=[(z > 0).any(0).cpu() for z in at.preactivations[:-1]],
         below=[(z < 0).any(0).cpu() for z in at.preactivations[:-1]],
     )
@@ -190,16 +213,22 @@ def measure_points(
     present = gaps[gaps.isfinite()]
     powers = torch.where(clear, power(s, Fraction(2, net.depth)), 0.0).sum(-1)
     smooth = powers[~seen.kinks]
+    kernel_top, kernel_points = _kernel_top(on_device(net, device), X.to(device), model.biases)
+    spectrum, index_rank = _index_rank(net, seen.gradients / len(X))
     facts = DataFacts(
         points=len(X),
         ranks=counts,
         undecided=int((~(gaps >= GAP)).sum()),
         gaps=_quantiles(present) if len(present) else None,
         singular_values=tuple(map(_quantiles, s.unbind(-1))),
+        schatten=_quantiles(powers),
         bounds=tuple(_bound(net, k, number, s, clear) for k, number in counts.items()),
         kinks=int(seen.kinks.sum()),
         kernel_trace=_quantiles(seen.traces),
-        index_rank=_index_rank(net, seen.gradients / len(X)),
+        kernel_top=kernel_top,
+        kernel_points=kernel_points,
+        egop=spectrum,
+        index_rank=index_rank,
         least_cost=net.depth * float(smooth.max()) if len(smooth) else None,
         dead_cost=_dead_cost(net, seen.above) if net.slope == 0 else None,
     )
@@ -209,7 +238,7 @@ def measure_points(
 def _check_finite(seen: Seen) -> None:
     """Refuse a network that is not finite somewhere on the data, or whose squares are not."""
     fine = seen.traces.isfinite()
-    if fine.all() and seen.gradients.isfinite().all():
+    if fine.all() and all(total.isfinite().all() for total in (seen.gradients, *seen.second)):
         return
     where = "in a sum over the data" if fine.all() else f"at point {int(fine.int().argmin())}"
     raise ModelError(
@@ -229,17 +258,30 @@ def _bound(net: Network, k: int, points: int, s: Tensor, clear: Tensor) -> Bound
     return BoundByRank(k, points, float(excess(net, k)), float(sums.max()))
 
 
-def _index_rank(net: Network, C: Tensor) -> RankFacts:
-    """The rank of the EGOP's root, from the mean of JᵀJ or of GᵀG (see `_is_narrow`)."""
+def _kernel_top(net: Network, X: Tensor, biases: tuple[bool, ...]) -> tuple[float, int]:
+    """The largest eigenvalue of Θ(X, X)/K on K points at even distances, and K."""
+    number = min(len(X), max(1, KERNEL_ROWS // net.widths[-1]))
+    places = torch.arange(number) * len(X) // number
+    block = max(1, KERNEL_TILE // net.widths[-1])
+    K = gram(net, X[places.to(X.device)], biases=biases, block=block)
+    return max(0.0, float(torch.linalg.eigvalsh(K)[-1])) / number, number
+
+
+def _index_rank(net: Network, C: Tensor) -> tuple[tuple[float, ...], RankFacts]:
+    """The spectrum of the EGOP and its rank, from the mean of JᵀJ or of GᵀG (see `_is_narrow`)."""
+    missing = 0
     if _is_narrow(net):
         root = singular_values(symmetric_sqrt(C) @ net.weights[0])
+        missing = net.widths[0] - len(root)
         C = torch.diag(root * root)  # the rest of the spectrum is 0
     values = torch.linalg.eigvalsh(C).flip(-1)
-    root = torch.where(values > rank_threshold(C, values.abs()), values, 0.0).sqrt()
+    values = torch.where(values > rank_threshold(C, values.abs()), values, 0.0)
+    root = values.sqrt()
     rank = int(effective_index_rank(C, TOLERANCE * float(root[0])))
     before = float(root[rank - 1]) if rank else math.inf
     after = float(root[rank]) if rank < len(root) else 0.0
-    return rank_facts(rank, before / after if after else math.inf)
+    facts = rank_facts(rank, before / after if after else math.inf)
+    return (*values.tolist(), *[0.0] * missing), facts
 
 
 def _dead_cost(net: Network, above: Sequence[Tensor]) -> float:

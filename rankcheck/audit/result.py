@@ -14,6 +14,7 @@ from rankcheck.notebook import InNotebooks
 
 __all__ = [
     "Audit",
+    "Balanced",
     "BoundByRank",
     "DataFacts",
     "Hypothesis",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 #: The version of the JSON.
-SCHEMA = 4
+SCHEMA = 3
 
 #: What more an audit says with data.
 WITHOUT_DATA = (
@@ -94,7 +95,11 @@ class LayerFacts:
         weights: ‖W‖_F².
         bias: ‖b‖².
         singular_values: of W, the largest first.
+        near_one: how many of them are within `NEAR` of 1, that of `rankcheck.audit.ranks`.
         rank: the numerical rank of W.
+        stable_rank: ‖W‖_F² / ‖W‖_op². 0 for W = 0, as are the next two.
+        effective_rank: exp of the entropy of s_i / Σ s.
+        participation: (Σ s_i²)² / Σ s_i⁴.
         distance: Σ_i (s_i − 1_{i ≤ k})², the squared distance of W to the partial isometries of
             rank k, with the k of the audit; None if W has no k singular values.
         imbalance: the largest |in − out| / (in + out) over the neurons behind this layer, where in
@@ -105,6 +110,10 @@ class LayerFacts:
             on the data as well, with the slope a.
         linear: neurons that are at least 0 at all points. One that is always 0 is dead as well.
         bent: neurons that are both above and below 0 at points of the data.
+        energy: the mean of ‖α_ℓ‖² over the data, with α_L = f; None without.
+        representation: the singular values of the matrix of the α_ℓ(x_i), divided by √N, the
+            largest first, min(N, n_ℓ) of them; None without data. They are roots of eigenvalues, so
+            what is below some 10⁻⁷ of the largest is rounding, and given as 0.
     """
 
     name: str
@@ -112,12 +121,18 @@ class LayerFacts:
     weights: float
     bias: float
     singular_values: tuple[float, ...]
+    near_one: int
     rank: RankFacts
+    stable_rank: float
+    effective_rank: float
+    participation: float
     distance: float | None = None
     imbalance: float | None = None
     dead: int | None = None
     linear: int | None = None
     bent: int | None = None
+    energy: float | None = None
+    representation: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -147,11 +162,16 @@ class DataFacts:
         undecided: at how many points s_k / s_{k+1} is less than `GAP`, so that k is not clear.
         gaps: of s_k / s_{k+1} at the points where both exist and are positive; None without any.
         singular_values: of Jf(x), by i = 1, 2, ..., over the data.
+        schatten: of ‖Jf(x)‖_{S^{2/L}}^{2/L}, which is at most ‖θ‖²/L.
         bounds: ‖θ‖² − kL against the Jacobians, for each rank k that occurs.
         kinks: at how many points a hidden pre-activation is exactly 0.
         kernel_trace: of tr Θ(x, x), over the weights and those biases that there are.
-        index_rank: the numerical rank of C^{1/2}, for C the mean of Jf(x)ᵀ Jf(x) over the data: so
-            many directions of the input matter somewhere.
+        kernel_top: the largest eigenvalue of Θ(X, X) / K on K of the points, at even distances in
+            the order of the data.
+        kernel_points: K.
+        egop: the spectrum of C, the mean of Jf(x)ᵀ Jf(x) over the data, the largest first; what is
+            rounding is 0.
+        index_rank: the numerical rank of C^{1/2}: so many directions of the input matter somewhere.
         least_cost: L max ‖Jf(x)‖_{S^{2/L}}^{2/L} over the points that are on no kink, where Jf is
             the derivative of f: no network of this depth with the same function costs less. None if
             all points are on kinks.
@@ -165,9 +185,13 @@ class DataFacts:
     undecided: int
     gaps: Quantiles | None
     singular_values: tuple[Quantiles, ...]
+    schatten: Quantiles
     bounds: tuple[BoundByRank, ...]
     kinks: int
     kernel_trace: Quantiles
+    kernel_top: float
+    kernel_points: int
+    egop: tuple[float, ...]
     index_rank: RankFacts
     least_cost: float | None = None
     dead_cost: float | None = None
@@ -257,6 +281,22 @@ class TheoremFacts:
 
 
 @dataclass(frozen=True)
+class Balanced:
+    """The cheapest network with the same function that rescaling single neurons can reach.
+
+    Attributes:
+        cost: its ‖θ‖².
+        change: the largest |f(x) − g(x)| over the data, relative to the largest |f(x)|; None
+            without data.
+        converged: whether it was found; if not, the cost is that of the network as it is.
+    """
+
+    cost: float
+    change: float | None
+    converged: bool = True
+
+
+@dataclass(frozen=True)
 class OutputFacts:
     """The outputs of somebody's own model, which agree with those of the network as it was read.
 
@@ -326,8 +366,6 @@ class Audit(InNotebooks):
         rank: k, the numerical rank of Jf that most points have, the smallest of several; without
             data, that which most layers have.
         data: None if there were no data.
-        balanced: ‖θ‖² of the cheapest network with the same function that rescaling single neurons
-            reaches; None if the iteration did not end.
         words: what follows, in sentences; what asks for something comes first.
     """
 
@@ -335,7 +373,7 @@ class Audit(InNotebooks):
     model: ModelFacts
     rank: int
     layers: tuple[LayerFacts, ...]
-    balanced: float | None
+    balanced: Balanced
     data: DataFacts | None = None
     theorems: tuple[TheoremFacts, ...] = ()
     words: tuple[str, ...] = ()

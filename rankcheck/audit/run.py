@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rankcheck.audit.files import check_width, data_of
-from rankcheck.audit.layers import measure_layers
+from rankcheck.audit.layers import balance, measure_layers
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.outputs import check_outputs
 from rankcheck.audit.points import measure_points
@@ -95,7 +95,7 @@ def audit(
             model=told,
             rank=most_common(Counter(each.rank.rank for each in layers)) if rank is None else rank,
             layers=tuple(layers),
-            balanced=_balanced(chain),
+            balanced=balance(chain, X, device=device),
             data=facts,
             versions=versions(),
         )
@@ -107,14 +107,6 @@ def audit(
             )
             result = replace(result, theorems=evaluated)
     return replace(result, words=in_words(result))
-
-
-def _balanced(model: Model) -> float | None:
-    """The least cost that rescaling neurons reaches; None if the iteration does not end."""
-    try:
-        return min(float(model.balanced.cost()), float(model.net.cost()))
-    except ArithmeticError:
-        return None
 
 
 def _check(model: Model) -> None:

@@ -78,8 +78,8 @@ def _unclear(audit: Audit) -> list[str]:
 
 def _free(audit: Audit) -> list[str]:
     """How much of the norm rescaling neurons saves."""
-    balanced, cost = audit.balanced, audit.model.cost
-    if balanced is None or 1 - balanced / cost < FREE:
+    balanced, cost = audit.balanced.cost, audit.model.cost
+    if 1 - balanced / cost < FREE:
         return []
     return [
         f"{percent(1 - balanced / cost)} of the norm ‖θ‖² is free: rescaling single neurons "

@@ -84,7 +84,7 @@ def _head(audit: Audit, width: int) -> list[str]:
     block += wrapped(f"{audit.name}: {model.source}, {model.text}", width)
     if audit.data is None:
         block += wrapped(WITHOUT_DATA, width)
-    least = "unknown" if audit.balanced is None else number(audit.balanced)
+    least = number(audit.balanced.cost) if audit.balanced.converged else "unknown"
     cost = f"cost {number(model.cost)}, {number(audit.ceiling)} a layer, {least} after balancing"
     block += wrapped(f"rank {audit.rank_text}; {cost}", width)
     if model.folded and model.stored_cost != model.cost:

@@ -1,15 +1,20 @@
-"""What is measured of the layers, against numpy and loops."""
+"""What is measured of the layers, against numpy, scipy and loops."""
+
+import math
 
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.stats
 import torch
 
+from rankcheck.audit import layers
 from rankcheck.audit.layers import measure_layers, relative_imbalances
 from rankcheck.audit.points import measure_points
 from rankcheck.audit.result import most_common
 from rankcheck.networks import Network
 
-from .nets import model_of, normal, random_model
+from .nets import diagonal, model_of, normal, random_model
 
 
 def spectra(model):
@@ -18,6 +23,33 @@ def spectra(model):
 
 def measured(model, **arguments):
     return measure_layers(model, spectra(model), **arguments)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (6, 2), (40, 30)])
+def test_ranks_between_the_integers(shape):
+    A = normal(*shape, seed=sum(shape)) * 3
+    s = scipy.linalg.svdvals(A.numpy())
+    [mine] = measured(model_of(Network.linear([A])))
+    p = s**2 / (s**2).sum()
+    assert mine.singular_values == pytest.approx(s, rel=1e-12)
+    assert mine.stable_rank == pytest.approx((A.numpy() ** 2).sum() / s[0] ** 2)
+    assert mine.effective_rank == pytest.approx(math.exp(scipy.stats.entropy(s)))
+    assert mine.participation == pytest.approx(1 / (p**2).sum())
+
+
+def test_numbers_of_equal_singular_values_and_of_none():
+    s = torch.tensor([2.0, 2.0, 2.0, 0.0, 0.0], dtype=torch.float64)
+    for number in (layers.stable_rank, layers.effective_rank, layers.participation):
+        assert number(s) == pytest.approx(3)
+        assert number(0 * s) == 0.0
+        assert number(s * 1e-200) == pytest.approx(3)  # its squares are 0
+        assert number(s * 1e200) == pytest.approx(3)
+
+
+def test_singular_values_near_one():
+    W = diagonal([1.3, 1.24, 1.0, 0.76, 0.7, 0.0], (6, 7))
+    [mine] = measured(model_of(Network.linear([W])))
+    assert mine.near_one == 3
 
 
 @pytest.mark.parametrize(
@@ -68,34 +100,55 @@ def test_imbalance_neuron_by_neuron():
                 assert share == pytest.approx(abs(enter - leave) / (enter + leave))
 
 
-def signs_of(net, X):
-    """Those of the hidden pre-activations by hand, one point at a time."""
+def features_of(net, X):
+    """The α_ℓ and the signs of the hidden pre-activations by hand, one point at a time."""
+    alphas: list[list] = [[] for _ in net.weights]
     signs: list[list] = [[] for _ in net.weights[:-1]]
     for x in X.numpy():
-        for w, b, seen in zip(net.weights[:-1], net.biases[:-1], signs, strict=True):
+        for index, (w, b) in enumerate(zip(net.weights, net.biases, strict=True)):
             x = w.numpy() @ x + b.numpy()
-            seen.append(np.sign(x))
-            x = np.where(x >= 0, x, float(net.slope) * x)
-    return [np.array(s) for s in signs]
+            if index < net.depth - 1:
+                signs[index].append(np.sign(x))
+                x = np.where(x >= 0, x, float(net.slope) * x)
+            alphas[index].append(x)
+    return [np.array(a) for a in alphas], [np.array(s) for s in signs]
+
+
+def on_data(model, X):
+    return measured(model, seen=measure_points(model, X, spectra(model))[1])
 
 
 @pytest.mark.parametrize("points", [1, 3, 20])
-def test_neurons_on_the_data(points):
+def test_representations_and_neurons(points):
     model, X = random_model((3, 5, 6, 2), 0.25), normal(points, 3, seed=5)
     model.net.weights[0][1], model.net.biases[0][1] = 0, 0  # dead, and linear
-    facts = measured(model, seen=measure_points(model, X, spectra(model))[1])
-    for mine, signs in zip(facts, signs_of(model.net, X), strict=False):
-        assert mine.dead == sum((column <= 0).all() for column in signs.T)
-        assert mine.linear == sum((column >= 0).all() for column in signs.T)
-        assert mine.bent == sum(len({*column} & {-1, 1}) == 2 for column in signs.T)
+    facts = on_data(model, X)
+    alphas, signs = features_of(model.net, X)
+    for mine, alpha in zip(facts, alphas, strict=True):
+        values = np.linalg.svd(alpha / points**0.5, compute_uv=False)
+        assert len(mine.representation) == min(points, mine.shape[0])
+        assert mine.representation == pytest.approx(values, abs=1e-6 * values[0])
+        assert mine.energy == pytest.approx((alpha**2).sum(-1).mean())
+    for mine, columns in zip(facts[:-1], signs, strict=True):
+        assert mine.dead == sum((column <= 0).all() for column in columns.T)
+        assert mine.linear == sum((column >= 0).all() for column in columns.T)
+        assert mine.bent == sum(len({*column} & {-1, 1}) == 2 for column in columns.T)
     assert facts[-1].dead is facts[-1].linear is facts[-1].bent is None
+
+
+def test_what_is_rounding_in_a_representation_is_zero():
+    net, X = Network.linear([normal(6, 1) @ normal(1, 3)]), normal(20, 3, seed=5)
+    [mine] = on_data(model_of(net), X)
+    assert mine.representation[0] > 0
+    assert mine.representation[1:] == (0.0,) * 5
 
 
 def test_what_dead_neurons_cost_is_saved_without_them():
     net, X = random_model((3, 8, 8, 2), seed=3).net, normal(4, 3, seed=5)
     net.biases[0][:3] -= 20.0  # these are dead, and perhaps others
     model = model_of(net)
-    kept = [np.arange(3), *(np.flatnonzero((s > 0).any(0)) for s in signs_of(net, X)), np.arange(2)]
+    _, signs = features_of(net, X)
+    kept = [np.arange(3), *(np.flatnonzero((s > 0).any(0)) for s in signs), np.arange(2)]
     pruned = Network(
         [w[np.ix_(to, of)] for w, of, to in zip(net.weights, kept[:-1], kept[1:], strict=True)],
         [b[to] for b, to in zip(net.biases, kept[1:], strict=True)],

@@ -42,7 +42,8 @@ def five(values):
 @pytest.mark.parametrize("slope", [0.0, 1.0, -0.5])
 @pytest.mark.parametrize("count", [1, 7])
 @pytest.mark.parametrize("widths", WIDTHS)
-def test_against_automatic_differentiation(widths, count, slope):
+def test_against_automatic_differentiation(widths, count, slope, monkeypatch):
+    monkeypatch.setattr(points, "KERNEL_ROWS", 4 * widths[-1])
     model, X = random_model(widths, slope), normal(count, widths[0], seed=9)
     net, f = model.net, function(slope)
     J = vmap(jacrev(f, argnums=2), (None, None, 0))(net.weights, net.biases, X).numpy()
@@ -56,8 +57,9 @@ def test_against_automatic_differentiation(widths, count, slope):
     ranks = (s > TOLERANCE * s[:, :1]).sum(-1)
     assert mine.ranks == {k: (ranks == k).sum() for k in set(ranks.tolist())}
     powers = np.where(s > 1e-9 * s[:, :1], s, 0) ** (2 / L)
+    assert astuple(mine.schatten) == pytest.approx(five(powers.sum(-1)))
+    assert mine.schatten.most <= cost / L
     assert mine.least_cost == pytest.approx(L * powers.sum(-1).max())
-    assert mine.least_cost <= cost
     assert [bound.rank for bound in mine.bounds] == sorted(mine.ranks)
     for bound in mine.bounds:
         k = bound.rank
@@ -69,8 +71,15 @@ def test_against_automatic_differentiation(widths, count, slope):
     sides = vmap(jacrev(f, argnums=(0, 1)), (None, None, 0))(net.weights, net.biases, X)
     gradients = torch.cat([g.flatten(2) for side in sides for g in side], -1)
     assert astuple(mine.kernel_trace) == pytest.approx(five((gradients**2).sum((1, 2)).numpy()))
+    some = min(count, 4)
+    places = [i * count // some for i in range(some)]
+    rows = gradients[places].flatten(0, 1).numpy()
+    assert mine.kernel_points == some
+    assert mine.kernel_top == pytest.approx(np.linalg.norm(rows, 2) ** 2 / some)
     C = np.einsum("nij,nik->jk", J, J) / count
-    root = np.sqrt(np.linalg.eigvalsh(C)[::-1].clip(0))
+    spectrum = np.linalg.eigvalsh(C)[::-1]
+    assert mine.egop == pytest.approx(spectrum, abs=1e-9 * spectrum[0])
+    root = np.sqrt(spectrum.clip(0))
     assert mine.index_rank.rank == (root > TOLERANCE * root[0]).sum()
 
 
@@ -83,6 +92,18 @@ def test_the_kernel_is_in_the_biases_that_there_are():
     kept = [*sides[0], sides[1][0], sides[1][2]]
     rows = torch.cat([g.flatten(2) for g in kept], -1)
     assert astuple(mine.kernel_trace) == pytest.approx(five((rows**2).sum((1, 2)).numpy()))
+    assert mine.kernel_top == pytest.approx(np.linalg.norm(rows.flatten(0, 1).numpy(), 2) ** 2 / 6)
+
+
+def test_the_points_of_the_kernel_are_at_even_distances(monkeypatch):
+    """Among the first points nothing happens; one that is far out has the largest kernel."""
+    monkeypatch.setattr(points, "KERNEL_ROWS", 3)
+    X = torch.zeros(9, 1, dtype=torch.float64)
+    X[6] = 10.0
+    mine, _ = measured(model_of(Network.of([[[1.0]]])), X)
+    rows = np.array([[0, 1], [0, 1], [10, 1]])  # ∂f/∂w, ∂f/∂b at points 0, 3, 6
+    assert mine.kernel_top == pytest.approx(np.linalg.eigvalsh(rows @ rows.T)[-1] / 3)
+    assert mine.kernel_points == 3
 
 
 @pytest.mark.parametrize(
@@ -135,6 +156,9 @@ def test_a_network_that_overflows_is_refused():
     big = torch.tensor([[0.0], [1e200]], dtype=torch.float64)
     with pytest.raises(ModelError, match=r"overflows at point 1; .* finite"):
         measured(model_of(Network.of([[[1.0]]])), big)
+    constant = Network.of([[[0.0]]], [[1.2e154]])  # Σ f² overflows at two points together
+    with pytest.raises(ModelError, match="overflows in a sum over the data"):
+        measured(model_of(constant), X)
 
 
 # Memory
@@ -167,5 +191,8 @@ def test_the_data_are_measured_in_batches(monkeypatch):
             assert here.any()
             assert torch.equal(here, there)
     assert small.ranks == whole.ranks
-    torch.testing.assert_close(of_small.gradients, of_whole.gradients)
+    assert small.egop == pytest.approx(whole.egop)
+    torch.testing.assert_close(of_small.second, of_whole.second)
+    alpha = torch.relu(X @ model.net.weights[0].mT + model.net.biases[0])
+    torch.testing.assert_close(of_whole.second[0], alpha.mT @ alpha)
     assert astuple(small.kernel_trace) == pytest.approx(astuple(whole.kernel_trace))

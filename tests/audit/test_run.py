@@ -9,6 +9,7 @@ import torch
 from rankcheck.audit import ModelError, audit
 from rankcheck.audit import model as model_
 from rankcheck.audit import run as run_
+from rankcheck.audit.layers import balance
 from rankcheck.audit.result import is_clear
 from rankcheck.audit.theorems import number_of_theorems
 from rankcheck.errors import InputError
@@ -66,7 +67,7 @@ def test_a_network_of_least_cost_attains_the_bound(depth):
     assert bound.excess == pytest.approx(least - 2 * depth)
     assert bound.excess >= bound.logs
     assert said(found, "costs at least", "1 times as much")
-    assert found.balanced == pytest.approx(least)
+    assert found.balanced.cost == pytest.approx(least)
 
 
 def test_an_unbalanced_copy_is_balanced_again():
@@ -75,7 +76,8 @@ def test_an_unbalanced_copy_is_balanced_again():
     weights = [net.weights[0] * scale.unsqueeze(-1), net.weights[1] / scale, net.weights[2]]
     X = normal(10, 2).abs() + 0.1
     found = audited(Network.linear(weights), X)
-    assert found.balanced == pytest.approx(float(net.cost()))
+    assert found.balanced.cost == pytest.approx(float(net.cost()))
+    assert found.balanced.change < 1e-14
     saved = 100 * (1 - float(net.cost()) / found.model.cost)
     assert said(found, f"{saved:.3g} % of the norm", "`rankcheck.networks.balance_neurons`")
     assert said(found, "times as much", "not decided")
@@ -189,7 +191,7 @@ def test_all_numbers_are_finite_and_the_json_is_strict(widths, count, slope):
     X = normal(count, widths[0]) if count else None
     found = audit(model, X, theorems=False)
     data = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    assert data["schema"] == 4
+    assert data["schema"] == 3
     assert data["ceiling"] == pytest.approx(found.model.cost / (len(widths) - 1))
     assert (data["data"] is None) == (count == 0)
 
@@ -199,7 +201,9 @@ def test_weights_that_nearly_vanish():
     model = random_model((3, 4, 4, 2))
     model.net.weights[1][:, 2] *= 1e-160
     model.net.weights[1][1] *= 1e-200
-    assert audit(model, normal(5, 3), theorems=False).balanced < float(model.net.cost())
+    found = audit(model, normal(5, 3), theorems=False).balanced
+    assert found.change < 1e-12
+    assert found.cost < float(model.net.cost())
 
 
 def test_balancing_that_does_not_converge_is_said(monkeypatch):
@@ -208,8 +212,18 @@ def test_balancing_that_does_not_converge_is_said(monkeypatch):
 
     monkeypatch.setattr(model_, "balance_neurons", fails)
     found = audited(identity(), normal(3, 3))
-    assert found.balanced is None
+    assert not found.balanced.converged
+    assert found.balanced.cost == found.model.cost
     assert found.words
+
+
+def test_a_change_of_the_function_would_be_seen(monkeypatch):
+    monkeypatch.setattr(
+        model_, "balance_neurons", lambda net: net.with_parameters(
+            (*net.weights[:-1], 1.5 * net.weights[-1]), net.biases
+        ),
+    )  # fmt: skip
+    assert balance(model_of(identity()), normal(4, 3).abs()).change == pytest.approx(0.5)
 
 
 # Arguments

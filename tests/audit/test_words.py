@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankcheck.audit import audit
-from rankcheck.audit.result import Quantiles
+from rankcheck.audit.result import Balanced, Quantiles
 from rankcheck.audit.words import FREE, STEP, in_words, numbers
 from rankcheck.networks import Network
 from rankcheck.report.audit import audit_page
@@ -66,7 +66,7 @@ def test_the_order_is_that_of_use():
     whole = replace(
         whole,
         layers=tuple(layers),
-        balanced=whole.model.cost * 0.84,
+        balanced=Balanced(whole.model.cost * 0.84, None),
         data=replace(whole.data, dead_cost=1.5),
     )
     starts = ("1 theorem fails", "At 4", "16 % of the norm", "3 of ", "Behind layer 3", "Layer 5 ")
@@ -91,7 +91,7 @@ def test_a_rank_that_is_undecided_has_its_mark_wherever_it_is_named():
 @pytest.mark.parametrize(("share", "said"), [(FREE / 2, False), (2 * FREE, True)])
 def test_a_small_saving_is_no_advice(share, said):
     whole = facts()
-    whole = replace(whole, balanced=whole.model.cost * (1 - share))
+    whole = replace(whole, balanced=Balanced(whole.model.cost * (1 - share), None))
     assert any("is free" in one for one in in_words(whole)) == said
 
 

@@ -154,7 +154,7 @@ def test_activations_that_were_assumed_are_said_first_and_by_the_exit_code(train
     out = capsys.readouterr().out
     assert " ".join(out.split()).startswith(ASSUMED)
     found = json.loads(Path("a.json").read_text(encoding="utf-8"))
-    assert found["schema"] == 4
+    assert found["schema"] == 3
     assert found["headline"].startswith(ASSUMED)
     assert ASSUMED in Path("a.html").read_text(encoding="utf-8")
     for slope in ("0", "0.1"):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rankcheck.audit.result import (
     Audit,
+    Balanced,
     BoundByRank,
     DataFacts,
     Hypothesis,
@@ -47,12 +48,18 @@ def layer(number: int) -> LayerFacts:
         weights=square,
         bias=0.05 * number / DEPTH,
         singular_values=values,
+        near_one=2,
         rank=RankFacts(2, values[1] / values[2], number != 1),
+        stable_rank=square / values[0] ** 2,
+        effective_rank=3.2,
+        participation=2.1,
         distance=(values[0] - 1) ** 2 + (values[1] - 1) ** 2 + sum(s * s for s in values[2:]),
         imbalance=0.01 * number if inner else None,
         dead=number if inner else None,
         linear=2 if inner else None,
         bent=WIDTHS[number] - 2 - number if inner else None,
+        energy=2.0,
+        representation=(1.2, 0.7, 0.01),
     )
 
 
@@ -109,7 +116,7 @@ def made_up(**changes) -> Audit:
         ),
         rank=2,
         layers=layers,
-        balanced=cost - 0.02,
+        balanced=Balanced(cost - 0.02, 1.2e-15),
         data=DataFacts(
             points=240,
             ranks={1: 16, 2: 220, 3: 4},
@@ -119,6 +126,7 @@ def made_up(**changes) -> Audit:
                 *(around(2.1), around(1.2, 0.4), around(0.01)),
                 Quantiles(0, 0, 0, 0, 1e-3),
             ),
+            schatten=around(2.0),
             bounds=(
                 BoundByRank(1, 16, cost - DEPTH, 1.2),
                 BoundByRank(2, 220, cost - 2 * DEPTH, 1.7),
@@ -126,6 +134,9 @@ def made_up(**changes) -> Audit:
             ),
             kinks=0,
             kernel_trace=around(31.0),
+            kernel_top=12.5,
+            kernel_points=200,
+            egop=(4.0, 1.0, 1e-3, *(7 * (0.0,))),
             index_rank=RankFacts(2, 6500.0, True),
             dead_cost=0.125,
         ),
@@ -142,8 +153,11 @@ def made_up(**changes) -> Audit:
 def without_data() -> Audit:
     """The same network without data, and so without what data say."""
     whole = made_up()
-    bare = tuple(replace(one, dead=None, linear=None, bent=None) for one in whole.layers)
-    return replace(whole, layers=bare, data=None, balanced=16.0, theorems=())
+    bare = tuple(
+        replace(one, dead=None, linear=None, bent=None, energy=None, representation=None)
+        for one in whole.layers
+    )
+    return replace(whole, layers=bare, data=None, balanced=Balanced(16.0, None), theorems=())
 
 
 def odd(text: str) -> Audit:
