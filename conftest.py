@@ -1,6 +1,6 @@
 """The suite runs deterministically, on one thread a process."""
 
-from rankcheck.parallel.arithmetic import fix_arithmetic
+from rankcheck.engine.parallel.arithmetic import fix_arithmetic
 
 fix_arithmetic()  # before torch and numpy are imported
 

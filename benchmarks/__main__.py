@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 
-from rankcheck.parallel.arithmetic import fix_arithmetic
+from rankcheck.engine.parallel.arithmetic import fix_arithmetic
 
 fix_arithmetic()  # one thread, before torch is imported
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 import torch
 
 from benchmarks.measuring import Ratio
-from rankcheck.catalogue import loader
-from rankcheck.catalogue.selection import select
-from rankcheck.verification.profiles import Profile
-from rankcheck.verification.search import draw, sweep
-from rankcheck.verification.tally import Tally
+from rankcheck.claims.catalogue import loader
+from rankcheck.claims.catalogue.selection import select
+from rankcheck.engine.verification.profiles import Profile
+from rankcheck.engine.verification.search import draw, sweep
+from rankcheck.engine.verification.tally import Tally
 
 DRAW, SINGULAR = "draw (Hypothesis)", "singular values alone, 4 × 4"
 

@@ -37,21 +37,20 @@ from hypothesis import HealthCheck, Phase, given, seed, settings, target
 from hypothesis import strategies as st
 
 from benchmarks.measuring import Ratio
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.judge import judge
-from rankcheck.hunt import hunt
-from rankcheck.hunt.arena import Arena, OutOfTime, Shape
-from rankcheck.hunt.margins import margins
-from rankcheck.hunt.points import ShapedSource
-from rankcheck.hunt.strategies.evolve import evolve
-from rankcheck.instances.drivers import DrawSource
-from rankcheck.instances.record import Record
-from rankcheck.instances.source import Rejected, seed_of
-from rankcheck.parallel.arithmetic import single_thread
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import PROFILES, Settings
+from rankcheck.engine.counterexamples.judge import judge
+from rankcheck.engine.hunt import hunt
+from rankcheck.engine.hunt.arena import Arena, OutOfTime, Shape
+from rankcheck.engine.hunt.margins import margins
+from rankcheck.engine.hunt.points import ShapedSource
+from rankcheck.engine.hunt.strategies.evolve import evolve
+from rankcheck.engine.parallel.arithmetic import single_thread
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import PROFILES, Settings
+from rankcheck.instances import Record, Rejected, seed_of
+from rankcheck.theory.instances.drivers import DrawSource
 
 STATEMENTS = Path(__file__).with_name("statements")
 EXAMPLES = 2000

@@ -17,14 +17,14 @@ from dataclasses import replace
 import torch
 
 from benchmarks.measuring import Ratio, table
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt import Progress, hunt
-from rankcheck.parallel.arithmetic import single_thread
-from rankcheck.verification.profiles import PROFILES
-from rankcheck.verification.search import sweep
-from rankcheck.verification.tally import Tally
+from rankcheck.engine.hunt import Progress, hunt
+from rankcheck.engine.parallel.arithmetic import single_thread
+from rankcheck.engine.verification.profiles import PROFILES
+from rankcheck.engine.verification.search import sweep
+from rankcheck.engine.verification.tally import Tally
 
 CLAIM = "rank.jacobian-bounds-cost"
 

@@ -27,22 +27,21 @@ import torch
 
 from benchmarks.measuring import Ratio, table
 from rankcheck import conjecture, leq
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.variants import dialled
-from rankcheck.hunt.arena import OutOfTime, Shape
-from rankcheck.hunt.sample import Sample
-from rankcheck.hunt.strategies.starts import Space
-from rankcheck.instances import networks_at_points
-from rankcheck.instances.drivers import BatchSource
-from rankcheck.instances.source import Rejected, seed_of
+from rankcheck.engine.hunt.arena import OutOfTime, Shape
+from rankcheck.engine.hunt.sample import Sample
+from rankcheck.engine.hunt.strategies.starts import Space
+from rankcheck.engine.parallel import executor_for
+from rankcheck.engine.parallel.arithmetic import single_thread
+from rankcheck.instances import Rejected, networks_at_points, seed_of
 from rankcheck.linalg import schatten_power
-from rankcheck.parallel import executor_for
-from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.sharpen.gauge import Gauge
 from rankcheck.sharpen.search import Search, work_of
 from rankcheck.sharpen.settings import Settings
+from rankcheck.theory.instances.drivers import BatchSource
 
 #: The shares of a supremum that are reached.
 LEVELS = (0.99, 0.999, 1 - 1e-6)

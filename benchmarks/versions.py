@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankcheck.engine.verification.ledger import Ledger, Row, read_ledger
 from rankcheck.errors import InputError
-from rankcheck.verification.ledger import Ledger, Row, read_ledger
 
 #: What the table shows, by the names that a ledger uses; `rankcheck` itself is the same in all.
 SHOWN = ("python", "torch", "numpy", "scipy", "hypothesis", "python-flint")

@@ -15,15 +15,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.entry import Entry
-from rankcheck.parallel.arithmetic import fix_arithmetic
-from rankcheck.report.page import fragment, ledger_page
-from rankcheck.terminal import table
-from rankcheck.terminal.live import styled
-from rankcheck.verification.ledger import Ledger, Row
-from rankcheck.verification.profiles import Settings
-from rankcheck.verification.run import verify_claims
+from rankcheck.claims.catalogue.collect import project
+from rankcheck.claims.catalogue.entry import Entry
+from rankcheck.engine.parallel.arithmetic import fix_arithmetic
+from rankcheck.engine.verification.ledger import Ledger, Row
+from rankcheck.engine.verification.profiles import Settings
+from rankcheck.engine.verification.run import verify_claims
+from rankcheck.faces.report.page import fragment, ledger_page
+from rankcheck.faces.terminal import table
+from rankcheck.faces.terminal.live import styled
 
 #: Claims of every verdict and of nearly every kind, with short ids; the second is drawn.
 CLAIMS = (

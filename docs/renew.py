@@ -21,7 +21,7 @@ import pyramids  # noqa: E402
 import refutations  # noqa: E402
 import statements  # noqa: E402
 
-from rankcheck.catalogue.collect import project  # noqa: E402
+from rankcheck.claims.catalogue.collect import project  # noqa: E402
 from rankcheck.errors import InputError  # noqa: E402
 
 

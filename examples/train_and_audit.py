@@ -27,8 +27,8 @@ from torch import Tensor, nn
 
 from rankcheck.audit import audit
 from rankcheck.audit.result import Audit
+from rankcheck.faces.report import audit_page
 from rankcheck.files import write_json, write_text
-from rankcheck.report import audit_page
 
 #: Inputs, hidden neurons of a layer, outputs, layers.
 IN, WIDTH, OUT, DEPTH = 10, 20, 5, 10

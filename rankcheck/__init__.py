@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from rankcheck.claims.erratum import Erratum
     from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, eq, leq, lt
+    from rankcheck.decide.prove.run import prove
+    from rankcheck.decide.prove.verifying import verify_claim
     from rankcheck.errors import ClaimFalse
-    from rankcheck.networks.network import Network
-    from rankcheck.prove.run import prove
-    from rankcheck.prove.verifying import verify_claim
     from rankcheck.sharpen.run import sharpen
+    from rankcheck.theory.networks.network import Network
 
 __all__ = [
     "Claim",
@@ -69,13 +69,13 @@ __all__ = [
 
 def _html(shown: object) -> str:
     """What a notebook shows, written by the report, which is loaded when it is first asked."""
-    html: str = importlib.import_module("rankcheck.report.notebook").html(shown)
+    html: str = importlib.import_module("rankcheck.faces.report.notebook").html(shown)
     return html
 
 
 def _text(shown: object, *, whole: bool = False) -> str:
     """What a prompt shows, written where the commands write."""
-    text: str = importlib.import_module("rankcheck.terminal.prompt").text(shown, whole=whole)
+    text: str = importlib.import_module("rankcheck.faces.terminal.prompt").text(shown, whole=whole)
     return text
 
 
@@ -101,11 +101,11 @@ _load = door(
         "rankcheck.claims.reference": ("Reference", "paper"),
         "rankcheck.claims.relations": ("Relation", "eq", "leq", "lt"),
         "rankcheck.errors": ("ClaimFalse",),
-        "rankcheck.networks.network": ("Network",),
-        "rankcheck.prove": ("prove",),
-        "rankcheck.prove.verifying": ("verify_claim",),
+        "rankcheck.theory.networks.network": ("Network",),
+        "rankcheck.decide.prove": ("prove",),
+        "rankcheck.decide.prove.verifying": ("verify_claim",),
         "rankcheck.sharpen": ("sharpen",),
-        "rankcheck.terminal.asking": ("asked",),  # what the methods of a claim do
+        "rankcheck.faces.terminal.asking": ("asked",),  # what the methods of a claim do
     },
 )
 

@@ -16,11 +16,11 @@ gc.set_threshold(50_000, 20, 20)
 
 def main() -> int:
     """Run the command line; returns its exit code."""
-    from rankcheck.commands.interrupts import handled
+    from rankcheck.faces.commands.interrupts import handled
 
     try:
         with handled():
-            from rankcheck.commands.cli import main as command
+            from rankcheck.faces.commands.cli import main as command
 
             return command()
     except KeyboardInterrupt:  # before the command could say so

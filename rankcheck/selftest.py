@@ -14,17 +14,17 @@ from typing import Any
 
 import torch
 
-from rankcheck.catalogue.certificates import CertificateError
-from rankcheck.catalogue.kept import digest
+from rankcheck.claims.catalogue.certificates import CertificateError
+from rankcheck.claims.catalogue.kept import digest
 from rankcheck.claims.claim import Body, Claim
 from rankcheck.claims.relations import Relation, leq
-from rankcheck.counterexamples.replay import replay
-from rankcheck.instances import networks_at_points
-from rankcheck.linalg import schatten_power
-from rankcheck.networks import Network
-from rankcheck.parallel.traces import named
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import Settings
+from rankcheck.engine.counterexamples.replay import replay
+from rankcheck.engine.parallel.traces import named
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import Settings
+from rankcheck.theory.instances import networks_at_points
+from rankcheck.theory.linalg import schatten_power
+from rankcheck.theory.networks import Network
 
 
 @dataclass(frozen=True)

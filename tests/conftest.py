@@ -5,15 +5,15 @@ import sys
 import pytest
 import torch
 
-from rankcheck.catalogue.loader import module_name
 from rankcheck.claims import registry
+from rankcheck.claims.catalogue.loader import module_name
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.reference import Reference
-from rankcheck.commands import arguments, cli
-from rankcheck.instances.record import Entries, Integer, Record
-from rankcheck.instances.source import instances
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import Profile, Settings
+from rankcheck.faces.commands import arguments, cli
+from rankcheck.theory.instances.record import Entries, Integer, Record
+from rankcheck.theory.instances.source import instances
 from tests.claim_text import HEAD
 
 

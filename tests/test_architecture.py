@@ -15,31 +15,47 @@ import pytest
 import rankcheck
 
 PACKAGE = Path(rankcheck.__file__).parent
+#: The wings, and how many lines of code each may have: Python, tables, templates, scripts, styles.
+WINGS = {
+    "theory": 16_000,
+    "balls": 5_300,
+    "claims": 4_500,
+    "engine": 13_500,
+    "sharpen": 4_200,
+    "decide": 8_500,
+    "audit": 4_000,
+    "faces": 10_500,
+}
+#: So many may stand beside the wings.
+BESIDE = 1_500
+CODE = {".py", ".toml", ".html", ".js", ".css", ".jinja"}
 #: From the ground up; rooms on one floor do not import one another.
 FLOORS = (
-    ("_version",),
+    ("_version", "theory", "engine", "decide", "faces"),
     ("doors", "errors", "versions"),
     ("files", "stored", "text", "notebook"),
     ("balls",),
-    ("algebra", "linalg"),
-    ("scalars",),
-    ("networks", "separation", "data", "polytopes"),
-    ("regions", "witnesses"),
-    ("costs",),
-    ("instances",),
+    ("decide.algebra", "theory.linalg"),
+    ("theory.scalars",),
+    ("theory.networks", "theory.separation", "theory.data", "theory.polytopes"),
+    ("theory.regions", "theory.witnesses"),
+    ("theory.costs",),
+    ("theory.instances",),
+    # The public names of rooms of theory.
+    ("costs", "data", "instances", "linalg", "networks", "regions", "separation", "witnesses"),
     ("claims",),
-    ("catalogue",),
-    ("parallel",),
-    ("counterexamples",),
-    ("records", "exports"),
-    ("verification",),
-    ("hunt",),
+    ("claims.catalogue",),
+    ("engine.parallel",),
+    ("engine.counterexamples",),
+    ("engine.records", "faces.exports"),
+    ("engine.verification",),
+    ("engine.hunt",),
     ("sharpen",),
-    ("prove",),
+    ("decide.prove",),
     ("audit",),
-    ("terminal", "report"),
+    ("faces.terminal", "faces.report"),
     ("selftest",),
-    ("commands", "pytest_plugin"),
+    ("faces.commands", "faces.pytest_plugin"),
     ("rankcheck", "__main__"),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
@@ -60,8 +76,10 @@ MODULES = modules()
 
 
 def room(module: str) -> str:
-    """The room of a module: a folder of the package, or a file that stands alone."""
-    return module.split(".")[0]
+    """The room of a module: a folder of a wing or of the package, or a file that stands alone."""
+    parts = module.split(".")
+    inner = ".".join(parts[:2])
+    return inner if inner in FLOOR else parts[0]
 
 
 @cache
@@ -100,6 +118,26 @@ def graph() -> dict[str, set[str]]:
 
 def test_every_room_has_a_floor() -> None:
     assert {room(name) for name in MODULES} == set(FLOOR)
+
+
+def lines(folder: Path, pattern: str) -> int:
+    """How many lines of code there are in a folder."""
+    files = [path for path in folder.glob(pattern) if path.suffix in CODE]
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+
+
+def test_every_folder_is_a_wing() -> None:
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders - {"_properties"} == set(WINGS)
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_a_wing_is_no_larger_than_it_may_be(wing: str) -> None:
+    assert lines(PACKAGE / wing, "**/*") <= WINGS[wing]
+
+
+def test_little_stands_beside_the_wings() -> None:
+    assert lines(PACKAGE, "*") <= BESIDE
 
 
 def not_below(module: str, imported: Iterable[str]) -> list[str]:

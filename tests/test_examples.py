@@ -15,11 +15,11 @@ import pytest
 import torch
 
 from rankcheck import files, witnesses
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import Settings
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import Settings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -30,10 +30,10 @@ NONE_POSSIBLE = {
     "balls.is_ball": "tells the kind of an array",
     "balls.provably_leq": "says what is proved; tests/balls/test_guards.py",
     "balls.provably_less": "says what is proved; tests/balls/test_guards.py",
-    "balls.without_transforms": "words for an error; tests/counterexamples/test_judge.py",
+    "balls.without_transforms": "words for an error; tests/engine/counterexamples/test_judge.py",
     "linalg.rank_gap": "a ratio of singular values to the threshold of this project",
     "linalg.rank_threshold": "the threshold of this project, a definition",
-    "witnesses.outer_layers": "a number of layers; tests/witnesses/test_sawtooth_code.py",
+    "witnesses.outer_layers": "a number of layers; tests/theory/witnesses/test_sawtooth_code.py",
 }
 
 

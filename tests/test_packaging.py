@@ -15,7 +15,7 @@ from packaging.version import Version
 
 from rankcheck import __version__
 from rankcheck import versions as versions_in_use
-from rankcheck.catalogue.collect import claim_files, project
+from rankcheck.claims.catalogue.collect import claim_files, project
 from rankcheck.files import project_folder
 
 ROOT = Path(__file__).parent.parent
@@ -51,7 +51,7 @@ def test_the_wheel_holds_the_package_its_claims_and_its_files(wheel):
     files = {
         path.relative_to(ROOT).as_posix() for path in package if "__pycache__" not in path.parts
     }
-    assert {"rankcheck/py.typed", "rankcheck/report/templates/_claim.html"} <= files
+    assert {"rankcheck/py.typed", "rankcheck/faces/report/templates/_claim.html"} <= files
     assert files <= names
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.scalars import constant, pi, scalar, square_root
+from rankcheck.theory.scalars import constant, pi, scalar, square_root
 
 LIKE = torch.zeros(2, 3, dtype=torch.float64)
 

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from rankcheck import selftest
-from rankcheck.catalogue.certificates import CertificateError
+from rankcheck.claims.catalogue.certificates import CertificateError
 from rankcheck.claims.relations import Relation
 from rankcheck.networks import Network
 
 # The package has a function of that name.
-replay = import_module("rankcheck.counterexamples.replay")
+replay = import_module("rankcheck.engine.counterexamples.replay")
 REFUTED, HOLDS, REFUSED = TASKS = (
     "a false statement is refuted",
     "a true statement holds",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.verification.ledger import Ledger, RelationFacts, Row
+from rankcheck.engine.verification.ledger import Ledger, RelationFacts, Row
 
 ROOT = Path(__file__).parent.parent
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rankcheck.parallel.arithmetic import fix_arithmetic
+from rankcheck.engine.parallel.arithmetic import fix_arithmetic
 
 fix_arithmetic()  # one thread, before torch is imported
 

@@ -6,18 +6,18 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from rankcheck.catalogue import certificates
-from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.loader import load
-from rankcheck.counterexamples.replay import replay
-from rankcheck.exports import NotExportable, export
-from rankcheck.prove.again import prove_again as proofs_again
-from rankcheck.prove.file import FORM as PROOFS
-from rankcheck.records import file as records
-from rankcheck.records.again import prove_again as records_again
-from rankcheck.records.file import RecordError
-from rankcheck.report.networks import drawing
-from rankcheck.report.tex import paragraph
+from rankcheck.claims.catalogue import certificates
+from rankcheck.claims.catalogue.entry import Entry
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.decide.prove.again import prove_again as proofs_again
+from rankcheck.decide.prove.file import FORM as PROOFS
+from rankcheck.engine.counterexamples.replay import replay
+from rankcheck.engine.records import file as records
+from rankcheck.engine.records.again import prove_again as records_again
+from rankcheck.engine.records.file import RecordError
+from rankcheck.faces.exports import NotExportable, export
+from rankcheck.faces.report.networks import drawing
+from rankcheck.faces.report.tex import paragraph
 
 LANGUAGES = ("script", "coq")
 

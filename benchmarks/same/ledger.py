@@ -11,17 +11,17 @@ from unittest import mock
 from zlib import crc32
 
 from benchmarks.same.comparing import figure
-from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.loader import BrokenClaim, load_each
-from rankcheck.catalogue.selection import select
 from rankcheck.claims import variants
-from rankcheck.hunt.controls import hunt_control
-from rankcheck.prove.standing import standing
-from rankcheck.verification import controls
-from rankcheck.verification.ledger import Row
-from rankcheck.verification.one import verify_entry
-from rankcheck.verification.profiles import PROFILES, Settings
-from rankcheck.verification.stages import Search
+from rankcheck.claims.catalogue.entry import Entry
+from rankcheck.claims.catalogue.loader import BrokenClaim, load_each
+from rankcheck.claims.catalogue.selection import select
+from rankcheck.decide.prove.standing import standing
+from rankcheck.engine.hunt.controls import hunt_control
+from rankcheck.engine.verification import controls
+from rankcheck.engine.verification.ledger import Row
+from rankcheck.engine.verification.one import verify_entry
+from rankcheck.engine.verification.profiles import PROFILES, Settings
+from rankcheck.engine.verification.stages import Search
 
 
 def is_quick(name: str) -> bool:

@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.loader import load
-from rankcheck.hunt import hunt
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import PROFILES, Settings
+from rankcheck.claims.catalogue.entry import Entry
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.engine.hunt import hunt
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import PROFILES, Settings
 
 STATEMENTS = Path(__file__).parents[1] / "statements"
 FALSE = ("easy_false", "false", "false_counts", "false_kinds", "fresh_false")
@@ -65,7 +65,7 @@ def on_dask() -> dict[str, str]:
         distributed.Client(cluster, set_as_default=False) as client,
         tempfile.TemporaryDirectory() as folder,
     ):
-        from rankcheck.catalogue.selection import select
+        from rankcheck.claims.catalogue.selection import select
 
         for name in ("easy_false", "easy_true"):
             [claim, *_] = load(select([str(STATEMENTS / f"{name}.py")]))

@@ -6,13 +6,10 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import low_rank
-from rankcheck.instances.matrix_classes import folded
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import instances
+from rankcheck.instances import clear_of_boundaries, instances, low_rank, network
 from rankcheck.linalg import frobenius_squared
 from rankcheck.networks import Network
+from rankcheck.theory.instances.matrix_classes import folded
 
 
 @instances

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from rankcheck import conjecture, eq, leq
-from rankcheck.instances.networks import networks_at_points
+from rankcheck.instances import networks_at_points
 from rankcheck.linalg import (
     frobenius_squared,
     log_pseudo_determinant,
@@ -17,8 +17,7 @@ from rankcheck.linalg import (
     schatten_norm,
     schatten_power,
 )
-from rankcheck.networks.evaluation import leaky
-from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
+from rankcheck.networks import leaky, ntk_mixed_derivative
 
 from ._families import (
     low_rank_matrices,

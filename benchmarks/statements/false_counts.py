@@ -3,7 +3,7 @@
 import torch
 
 from rankcheck import conjecture, eq, leq
-from rankcheck.instances.matrices import chained_matrices
+from rankcheck.instances import chained_matrices
 from rankcheck.linalg import nuclear_norm, rank
 
 from ._families import lines_and_points, points, small_integers, square, whole_numbers

@@ -21,6 +21,7 @@ from rankcheck.instances import (
     doubly_stochastic_matrices,
     instances,
     matrices,
+    matrix,
     matrix_pairs,
     network,
     networks_at_points,
@@ -32,7 +33,6 @@ from rankcheck.instances import (
     symmetric_matrices,
     unit_vectors,
 )
-from rankcheck.instances.matrices import matrix
 from rankcheck.linalg import (
     eye,
     frobenius_squared,

@@ -18,17 +18,17 @@ from rankcheck.instances import (
     doubly_stochastic_matrices,
     instances,
     matrices,
+    matrix,
     matrix_pairs,
     network,
     networks_at_points,
+    orthogonal,
     orthogonal_matrices,
     pairs_of_points,
     positive_definite_matrices,
     positive_semidefinite_matrices,
     projections,
 )
-from rankcheck.instances.matrices import matrix, orthogonal
-from rankcheck.instances.matrix_classes import even
 from rankcheck.linalg import (
     eye,
     frobenius_squared,
@@ -41,7 +41,8 @@ from rankcheck.linalg import (
 )
 from rankcheck.networks import leaky, ntk
 from rankcheck.regions import linear_pieces, region_arrays
-from rankcheck.separation.legendre import legendre
+from rankcheck.separation import legendre
+from rankcheck.theory.instances.matrix_classes import even
 
 from ._families import (
     factors_target_and_step,

@@ -5,8 +5,12 @@ from fractions import Fraction
 import torch
 
 from rankcheck import conjecture, eq, leq
-from rankcheck.instances.matrices import chained_matrices, partial_isometries
-from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.instances import (
+    balanced_linear_networks,
+    chained_matrices,
+    networks_at_points,
+    partial_isometries,
+)
 from rankcheck.linalg import (
     frobenius_squared,
     log_pseudo_determinant,
@@ -17,8 +21,7 @@ from rankcheck.linalg import (
     schatten_norm,
     schatten_power,
 )
-from rankcheck.networks.evaluation import leaky
-from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
+from rankcheck.networks import leaky, ntk_mixed_derivative
 
 from ._families import (
     lines_and_points,

@@ -32,11 +32,11 @@ ROOMS = (
     "rankcheck.witnesses",
     "rankcheck.instances",
     "rankcheck.linalg",
-    "rankcheck.scalars",
+    "rankcheck.theory.scalars",
     "rankcheck.balls",
     "rankcheck.claims",
-    "rankcheck.counterexamples",
-    "rankcheck.hunt",
+    "rankcheck.engine.counterexamples",
+    "rankcheck.engine.hunt",
 )
 _SECTION = re.compile(r"(Args|Attributes|Returns|Raises|Yields|Example|Examples):")
 _ROLE = re.compile(r":(?:py:)?(?:func|class|meth|mod|data|attr|exc):`~?([^`]+)`")

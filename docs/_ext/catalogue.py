@@ -17,12 +17,12 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from written import plain, write
 
-from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.entry import Entry
+from rankcheck.claims.catalogue.collect import project
+from rankcheck.claims.catalogue.entry import Entry
 from rankcheck.claims.kinds import FALSE, KINDS
+from rankcheck.decide.prove.file import Proofs
+from rankcheck.engine.records.file import Records
 from rankcheck.files import project_folder
-from rankcheck.prove.file import Proofs
-from rankcheck.records.file import Records
 
 _NO_LINK = (
     addnodes.desc_signature,

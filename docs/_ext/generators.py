@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from rankcheck.instances.promises import promises_of
-from rankcheck.instances.source import is_factory
+from rankcheck.instances import is_factory
+from rankcheck.theory.instances.promises import promises_of
 
 ROOM = "rankcheck.instances"
 HEAD = "| generator | options | gives |\n| --- | --- | --- |"

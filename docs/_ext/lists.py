@@ -9,14 +9,14 @@ from pathlib import Path
 from refutations import counterexample, found, objection, printed_and_right
 from written import one_line
 
-from rankcheck.catalogue.collect import by_group
-from rankcheck.catalogue.entry import Entry
+from rankcheck.claims.catalogue.collect import by_group
+from rankcheck.claims.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.reference import headings
+from rankcheck.faces.report.networks import drawing
+from rankcheck.faces.terminal.formulas import unicode
 from rankcheck.files import project_folder
-from rankcheck.report.networks import drawing
-from rankcheck.terminal.formulas import unicode
 
 __all__ = ["claims", "errata"]
 

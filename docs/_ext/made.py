@@ -16,7 +16,7 @@ import proved
 import records
 from sphinx.application import Sphinx
 
-from rankcheck.catalogue.collect import project
+from rankcheck.claims.catalogue.collect import project
 
 __all__ = ["MAKERS", "filled"]
 

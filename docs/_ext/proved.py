@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from written import plain as escaped
 
-from rankcheck.catalogue.collect import by_group
-from rankcheck.catalogue.entry import Entry
+from rankcheck.claims.catalogue.collect import by_group
+from rankcheck.claims.catalogue.entry import Entry
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.proved import METHODS, Proved
 from rankcheck.claims.reference import headings
-from rankcheck.prove.file import Proofs
+from rankcheck.decide.prove.file import Proofs
 
 __all__ = ["tables"]
 

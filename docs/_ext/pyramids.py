@@ -11,8 +11,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-import rankcheck.report
-from rankcheck.report.svg import STYLE, coordinate
+import rankcheck.faces.report
+from rankcheck.faces.report.svg import STYLE, coordinate
 
 __all__ = ["COMMON", "V", "W", "facets", "files"]
 
@@ -47,7 +47,7 @@ def facets(i: int) -> list[tuple[Vector, ...]]:
 def files() -> dict[str, str]:
     """The SVG file of the folder `proofs`, by name."""
     parts = [*_cube(np.array([44.0, 220.0])), *_apart(np.array([395.0, 232.0]))]
-    sheet = Path(rankcheck.report.__file__).parent / "templates" / "page.css"
+    sheet = Path(rankcheck.faces.report.__file__).parent / "templates" / "page.css"
     [colours, *_] = re.findall(r":root \{.*?\n\}", sheet.read_text("utf-8"), re.DOTALL)
     svg = Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" class="plot" role="img" viewBox="0 0 {0} {1}" '

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from written import one_line
 
-from rankcheck.catalogue.entry import Entry
-from rankcheck.counterexamples.describe import approximately
+from rankcheck.claims.catalogue.entry import Entry
+from rankcheck.engine.counterexamples.describe import approximately
+from rankcheck.engine.records.file import FORM, Records, RelationRecord
 from rankcheck.files import project_folder
-from rankcheck.records.file import FORM, Records, RelationRecord
 
 __all__ = ["still_open", "table"]
 

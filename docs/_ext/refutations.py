@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 
 from written import one_line
 
-from rankcheck.catalogue.certificates import FORM
-from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.loader import load
+from rankcheck.claims.catalogue.certificates import FORM
+from rankcheck.claims.catalogue.entry import Entry
+from rankcheck.claims.catalogue.loader import load
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.kinds import FALSE
-from rankcheck.counterexamples.refutation import explained
-from rankcheck.counterexamples.replay import replay
-from rankcheck.report.instances import equation, number, shortened, split, value_latex
-from rankcheck.report.networks import drawing
+from rankcheck.engine.counterexamples.refutation import explained
+from rankcheck.engine.counterexamples.replay import replay
+from rankcheck.faces.report.instances import equation, number, shortened, split, value_latex
+from rankcheck.faces.report.networks import drawing
 
 __all__ = ["counterexample", "found", "objection", "pictures", "printed_and_right"]
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from written import one_line as plain
 
-from rankcheck.catalogue.collect import by_group
-from rankcheck.catalogue.entry import CatalogueError, Entry
-from rankcheck.catalogue.statements import Statement, statements, unindexed
+from rankcheck.claims.catalogue.collect import by_group
+from rankcheck.claims.catalogue.entry import CatalogueError, Entry
+from rankcheck.claims.catalogue.statements import Statement, statements, unindexed
 from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.reference import OWN, documents, headings
+from rankcheck.decide.prove.file import Proofs
 from rankcheck.files import project_folder
-from rankcheck.prove.file import Proofs
 
 __all__ = ["pages"]
 

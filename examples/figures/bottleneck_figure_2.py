@@ -18,7 +18,7 @@ import _training as lab
 import torch
 from torch import Tensor
 
-from rankcheck.costs.rank_one_matching import descent_path, matching_loss, split_along
+from rankcheck.costs import descent_path, matching_loss, split_along
 from rankcheck.data import covariance, crossing_angles
 from rankcheck.linalg import singular_values
 from rankcheck.networks import Network

@@ -26,8 +26,8 @@ from torch.nn.functional import cross_entropy
 
 from rankcheck.linalg import singular_values
 from rankcheck.networks import Network
-from rankcheck.regions.decision import decision
-from rankcheck.regions.outlines import outlines, simplified
+from rankcheck.theory.regions.decision import decision
+from rankcheck.theory.regions.outlines import outlines, simplified
 
 CLASSES, NOISE = 4, 0.05
 SHALLOW, DEEP, RIDGE = 2, 9, 3e-4

@@ -3,9 +3,8 @@
 import torch
 
 from rankcheck import Network
-from rankcheck.instances.matrices import away_from_zero, positive
-from rankcheck.instances.source import Source
-from rankcheck.networks.evaluation import leaky
+from rankcheck.instances import Source, away_from_zero, positive
+from rankcheck.networks import leaky
 
 #: The largest weight of a drawn layer.
 BOUND = 2.0

@@ -2,14 +2,19 @@
 
 import torch
 
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import networks_at_points, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    clear_of_boundaries,
+    instances,
+    networks_at_points,
+    orthogonal,
+    positive,
+    semi_orthogonal,
+    slope,
+)
 from rankcheck.linalg import Array, eye, singular_values
-from rankcheck.networks import Network
-from rankcheck.networks.network import leaky
-from rankcheck.separation.legendre import stereographic
+from rankcheck.networks import Network, leaky
+from rankcheck.separation import stereographic
 
 
 def with_bias(w, b):

@@ -1,8 +1,6 @@
 """Networks with one input, one output and wide layers in between, for controls."""
 
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, clear_of_boundaries, instances, network
 
 
 @instances

@@ -1,6 +1,6 @@
 """The two sides of Theorem 6/15 in floats: what cancels, how rounding turns the subspaces, the slack."""
 
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 
 def size(net, at):

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck.instances.networks import Range, Slopes, network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Range, Slopes, Source, instances, network
 from rankcheck.linalg import Number
 from rankcheck.networks import Network, leaky
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 
 def least_slope(net, x):

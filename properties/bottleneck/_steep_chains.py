@@ -1,6 +1,6 @@
 """Chains of units with a slope outside [−1, 1], for controls."""
 
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 from rankcheck.networks import Network
 
 

@@ -3,11 +3,18 @@
 import torch
 
 from rankcheck import Network
-from rankcheck.costs.corrections import linear_cost
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.networks import Range, Slopes, network, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import linear_cost
+from rankcheck.instances import (
+    Range,
+    Slopes,
+    Source,
+    clear_of_boundaries,
+    instances,
+    network,
+    orthogonal,
+    positive,
+    slope,
+)
 from rankcheck.linalg import nuclear_norm
 
 

@@ -5,16 +5,16 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Need, bound, leq, paper
-from rankcheck.instances.balanced import (
+from rankcheck.instances import (
+    Source,
     balanced_networks_at_points,
     balanced_networks_with_inputs,
+    instances,
+    orthogonal,
 )
-from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, frobenius_squared, log_pseudo_determinant, rank
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.witnesses.projections import bottleneck
+from rankcheck.networks import Network, ntk_trace
+from rankcheck.witnesses import bottleneck
 
 from ._capped import capped
 

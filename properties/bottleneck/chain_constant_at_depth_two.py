@@ -5,13 +5,11 @@ from fractions import Fraction
 import torch
 
 from rankcheck import conjecture, leq, paper
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.networks import draw_widths
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, clear_of_boundaries, draw_widths, instances
 from rankcheck.linalg import eye, frobenius_squared, singular_values
 from rankcheck.networks import Network
-from rankcheck.scalars import scalar, square_root
-from rankcheck.witnesses.projections import bottleneck
+from rankcheck.theory.scalars import scalar, square_root
+from rankcheck.witnesses import bottleneck
 
 from ._bottlenecks import entries
 from ._rounding import rounding, size

@@ -5,12 +5,11 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, construction, eq, leq, lt, paper
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal
 from rankcheck.linalg import Number, eye, frobenius_squared
 from rankcheck.networks import Network
-from rankcheck.scalars import scalar, square_root
-from rankcheck.witnesses.projections import bottleneck, chained_frames, middle_frames
+from rankcheck.theory.scalars import scalar, square_root
+from rankcheck.witnesses import bottleneck, chained_frames, middle_frames
 
 from ._bottlenecks import networks_with_bottlenecks
 from ._rounding import rounding, size, slack

@@ -8,13 +8,11 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Need, bound, construction, eq, leq, paper, refuted
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import STEEPEST
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import STEEPEST, Source, instances, orthogonal, positive, semi_orthogonal
 from rankcheck.linalg import eye, frobenius_squared, singular_values
 from rankcheck.networks import Network
-from rankcheck.scalars import scalar, square_root
-from rankcheck.witnesses.projections import (
+from rankcheck.theory.scalars import scalar, square_root
+from rankcheck.witnesses import (
     bottleneck,
     chain_turns,
     chained_distances,

@@ -4,11 +4,10 @@ from fractions import Fraction
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, network
 from rankcheck.linalg import rank
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, point, tangent
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import antipodal_bracket, antipodal_difference, point, tangent
 
 
 @instances

@@ -9,13 +9,11 @@ import torch
 
 from rankcheck import Erratum, bound, construction, eq, leq, paper, step
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import excess, secant_cost
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess, secant_cost
+from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal, slope
 from rankcheck.linalg import log_pseudo_determinant, power, rank
 from rankcheck.networks import Network
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._active import active_network
 

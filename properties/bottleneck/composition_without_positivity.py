@@ -9,15 +9,22 @@ import torch
 
 from rankcheck import Network, construction, eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import excess
-from rankcheck.instances.factorisations import box, factorised_functions, point_in
-from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.networks import network, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess
+from rankcheck.instances import (
+    Source,
+    box,
+    factorised_functions,
+    instances,
+    network,
+    orthogonal,
+    point_in,
+    positive,
+    slope,
+)
 from rankcheck.linalg import eye, power
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
+from rankcheck.networks import interval_bounds
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import scaled_seam, seam_cost_bound, seam_cost_estimate
 
 
 @instances

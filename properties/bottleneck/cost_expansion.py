@@ -3,15 +3,14 @@
 from fractions import Fraction
 
 from rankcheck import leq, limit, paper
-from rankcheck.costs.corrections import (
+from rankcheck.costs import (
     cost_expansion,
     expansion_remainder,
     linear_cost,
     log_gram_squared,
 )
-from rankcheck.instances.matrices import matrix, semi_orthogonal
-from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import scalar
+from rankcheck.instances import Source, instances, matrix, semi_orthogonal
+from rankcheck.theory.scalars import scalar
 
 
 @instances

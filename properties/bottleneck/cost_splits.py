@@ -4,15 +4,18 @@ import torch
 
 from rankcheck import cited, construction, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import excess, linear_cost
-from rankcheck.costs.offsets import offset_price
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import balanced_linear_networks, network, slope
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.balancing import balance_layers
-from rankcheck.networks.evaluation import leaky
-from rankcheck.witnesses.planar_identity import plane_beside_constant
+from rankcheck.costs import excess, linear_cost, offset_price
+from rankcheck.instances import (
+    Source,
+    balanced_linear_networks,
+    clear_of_boundaries,
+    instances,
+    network,
+    positive,
+    slope,
+)
+from rankcheck.networks import balance_layers, leaky
+from rankcheck.witnesses import plane_beside_constant
 
 
 @instances

@@ -5,16 +5,21 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.costs.offsets import offset_growth
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import slope, steep_networks
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import offset_growth
+from rankcheck.instances import (
+    Source,
+    instances,
+    orthogonal,
+    positive,
+    semi_orthogonal,
+    slope,
+    steep_networks,
+)
 from rankcheck.linalg import eye, frobenius_squared, power, range_projection
-from rankcheck.networks import Network
-from rankcheck.networks.evaluation import leaky, leaky_derivative
-from rankcheck.scalars import scalar
-from rankcheck.separation.legendre import stereographic
-from rankcheck.witnesses.projections import bottleneck, offsets, one_sided_distances
+from rankcheck.networks import Network, leaky, leaky_derivative
+from rankcheck.separation import stereographic
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import bottleneck, offsets, one_sided_distances
 
 from ._bottlenecks import entries, networks_with_bottlenecks
 from ._rounding import rounding, size

@@ -6,8 +6,11 @@ import torch
 
 from rankcheck import Erratum, bound, leq, paper, step
 from rankcheck.balls import is_ball
-from rankcheck.instances.balanced import balanced_networks_at_points
-from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.instances import (
+    balanced_linear_networks,
+    balanced_networks_at_points,
+    networks_at_points,
+)
 from rankcheck.linalg import (
     frobenius_squared,
     log_pseudo_determinant,
@@ -16,7 +19,7 @@ from rankcheck.linalg import (
     schatten_power,
     singular_values,
 )
-from rankcheck.witnesses.projections import (
+from rankcheck.witnesses import (
     bottleneck,
     log_determinant_of_rank,
     surviving_jacobians,

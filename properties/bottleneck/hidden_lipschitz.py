@@ -5,9 +5,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.instances import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import frobenius_squared
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._steep_chains import steep_chains
 

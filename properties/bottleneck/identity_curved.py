@@ -8,13 +8,18 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Network, bound, leq, paper
-from rankcheck.costs.corrections import excess
-from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
-from rankcheck.instances.cones import triangular
-from rankcheck.instances.kinks import require_differentiable
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import networks_with_inputs, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import angle_cost, best_last_layer, excess, pull_back
+from rankcheck.instances import (
+    Source,
+    instances,
+    networks_with_inputs,
+    orthogonal,
+    positive,
+    require_differentiable,
+    semi_orthogonal,
+    slope,
+    triangular,
+)
 from rankcheck.linalg import (
     frobenius_squared,
     log_pseudo_determinant,

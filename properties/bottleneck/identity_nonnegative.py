@@ -4,15 +4,11 @@ from fractions import Fraction
 
 from rankcheck import Erratum, Network, bound, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import excess, linear_cost
-from rankcheck.costs.planes import pull_back
-from rankcheck.instances.cones import planar_domain
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess, linear_cost, pull_back
+from rankcheck.instances import Source, instances, planar_domain, positive, semi_orthogonal, slope
 from rankcheck.linalg import eye, log_pseudo_determinant, rank
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.planar_identity import planar_identity
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import planar_identity
 
 from ._active import active_network
 

@@ -10,18 +10,25 @@ import torch
 from rankcheck import Network, bound, construction, eq, leq, limit, paper
 from rankcheck.claims.claim import Need
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import excess, linear_cost
-from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
-from rankcheck.instances.cones import isometry_at, nonnegative_isometry
-from rankcheck.instances.kinks import CLEARANCE, clear_of_boundaries
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import network, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess, linear_cost, offset_cost, offset_price, offset_squares
+from rankcheck.instances import (
+    CLEARANCE,
+    Source,
+    clear_of_boundaries,
+    instances,
+    isometry_at,
+    network,
+    nonnegative_isometry,
+    positive,
+    semi_orthogonal,
+    slope,
+)
 from rankcheck.linalg import power
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.constants import constant_network, least_constant_cost
-from rankcheck.witnesses.planar_identity import (
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import (
     cheapest_heights,
+    constant_network,
+    least_constant_cost,
     offset_identity,
     plane_beside_constant,
 )

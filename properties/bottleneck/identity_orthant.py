@@ -8,13 +8,17 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Network, bound, leq, paper
-from rankcheck.costs.corrections import excess
-from rankcheck.instances.kinks import require_differentiable
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess
+from rankcheck.instances import (
+    Source,
+    instances,
+    positive,
+    require_differentiable,
+    semi_orthogonal,
+    slope,
+)
 from rankcheck.linalg import eye, frobenius_squared, log_pseudo_determinant, rank
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._active import active_network
 

@@ -2,12 +2,9 @@
 
 from rankcheck import Network, construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.cones import planar_domain
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, planar_domain, positive, semi_orthogonal, slope
 from rankcheck.linalg import eye
-from rankcheck.witnesses.planar_identity import planar_identity
+from rankcheck.witnesses import planar_identity
 
 
 @instances

@@ -2,10 +2,7 @@
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, clear_of_boundaries, instances, network, orthogonal
 from rankcheck.linalg import rank
 
 

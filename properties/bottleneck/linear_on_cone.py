@@ -9,15 +9,16 @@ import torch
 
 from rankcheck import Erratum, construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import distortion, excess
-from rankcheck.instances.cones import (
+from rankcheck.costs import distortion, excess
+from rankcheck.instances import (
+    Source,
+    instances,
     linear_maps_on_cones,
     triangular,
 )
-from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import cone_network, interpolated_shares, stack_kernels
 
 
 @instances

@@ -4,11 +4,10 @@ import torch
 
 from rankcheck import Need, eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, networks_with_inputs
 from rankcheck.linalg import operator_norm
-from rankcheck.networks.loss_hessian import STEP, loss_hessian
-from rankcheck.networks.tangent_kernel import gram
+from rankcheck.networks import gram
+from rankcheck.theory.networks.loss_hessian import STEP, loss_hessian
 
 
 @instances

@@ -5,14 +5,11 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Need, bound, leq, paper, refuted
-from rankcheck.instances.balanced import balanced_networks_with_inputs
-from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, balanced_networks_with_inputs, instances, orthogonal
 from rankcheck.linalg import eye, log_pseudo_determinant, rank
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.scalars import scalar
-from rankcheck.separation.legendre import stereographic
+from rankcheck.networks import Network, ntk_trace
+from rankcheck.separation import stereographic
+from rankcheck.theory.scalars import scalar
 
 from ._bottlenecks import following_value
 from ._capped import capped

@@ -5,10 +5,13 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Need, bound, leq, paper, step
-from rankcheck.instances.balanced import balanced_networks_with_inputs
-from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.networks import networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    balanced_networks_with_inputs,
+    instances,
+    networks_with_inputs,
+    orthogonal,
+)
 from rankcheck.linalg import (
     eye,
     frobenius_squared,
@@ -17,9 +20,8 @@ from rankcheck.linalg import (
     rank,
     singular_values,
 )
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.scalars import scalar
+from rankcheck.networks import Network, ntk_trace
+from rankcheck.theory.scalars import scalar
 
 from ._bottlenecks import following_value, with_bias
 from ._capped import capped

@@ -5,11 +5,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Network, bound, cited, leq, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, network, positive
 from rankcheck.linalg import frobenius_squared, power
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 
 @instances

@@ -3,10 +3,8 @@
 from fractions import Fraction
 
 from rankcheck import eq, identity, paper
-from rankcheck.costs.corrections import linear_cost
-from rankcheck.instances.cones import triangular
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import linear_cost
+from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal, triangular
 from rankcheck.linalg import log_pseudo_determinant, power, rank
 
 #: A bound on the rounding error of the singular values, for these instances.

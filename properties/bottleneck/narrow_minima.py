@@ -5,17 +5,12 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, bound, leq, paper
-from rankcheck.costs.corrections import excess
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import networks_at_points, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess
+from rankcheck.instances import Source, instances, networks_at_points, positive, slope
 from rankcheck.linalg import operator_norm, singular_values
-from rankcheck.networks import Network
-from rankcheck.networks.balancing import layer_rescaling
-from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.identity_layers import identity_layers
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.networks import Network, layer_rescaling, ntk_trace
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 from ._steep_chains import steep_chains
 

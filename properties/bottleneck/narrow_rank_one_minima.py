@@ -6,13 +6,11 @@ from fractions import Fraction
 import torch
 
 from rankcheck import eq, identity, leq, paper, statistical
-from rankcheck.data.growth import fitted_exponent, serpentine_path
-from rankcheck.instances.source import Source, instances, seed_of
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.identity_layers import identity_layers
-from rankcheck.witnesses.rank_one_interpolant import RankOneInterpolant, rank_one_interpolant
+from rankcheck.data import fitted_exponent, serpentine_path
+from rankcheck.instances import Source, instances, seed_of
+from rankcheck.networks import Network, ntk_trace
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import RankOneInterpolant, identity_layers, rank_one_interpolant
 
 #: Numbers of points, samples of each size, and the number of seeds, all of which have been tried:
 #: the first ones are the pilot, on which `FINITE_SIZE` was fixed, and as many more test the claim.

@@ -5,14 +5,10 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import away_from_zero, positive
-from rankcheck.instances.networks import Range
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.identity_layers import identity_layers
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.instances import Range, Source, away_from_zero, instances, positive
+from rankcheck.networks import Network, ntk_trace
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 
 @instances

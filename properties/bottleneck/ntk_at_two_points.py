@@ -5,12 +5,10 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.networks import networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, networks_with_inputs
 from rankcheck.linalg import frobenius_squared, operator_norm, power
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk
-from rankcheck.scalars import scalar, square_root
+from rankcheck.networks import Network, ntk
+from rankcheck.theory.scalars import scalar, square_root
 
 from ._segments import INSIDE, networks_on_segments
 

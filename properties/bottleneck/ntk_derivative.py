@@ -5,11 +5,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, bound, leq, paper, refuted, step
-from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, balanced_linear_networks, instances, networks_at_points
 from rankcheck.linalg import frobenius_squared, operator_norm, power
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
+from rankcheck.networks import Network, ntk_mixed_derivative
 
 from ._slopes import least_slope
 

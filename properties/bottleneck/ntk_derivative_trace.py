@@ -5,13 +5,17 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import networks_at_points
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    instances,
+    networks_at_points,
+    orthogonal,
+    positive,
+    semi_orthogonal,
+)
 from rankcheck.linalg import eye, frobenius_squared, nuclear_norm, power
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
-from rankcheck.scalars import scalar
+from rankcheck.networks import Network, ntk_mixed_derivative
+from rankcheck.theory.scalars import scalar
 
 from ._slopes import least_slope
 

@@ -5,13 +5,11 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, bound, construction, eq, leq, paper
-from rankcheck.instances.networks import networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, networks_with_inputs
 from rankcheck.linalg import operator_norm
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.progress_code import progress_code
+from rankcheck.networks import Network, ntk_trace
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import progress_code
 
 
 @instances

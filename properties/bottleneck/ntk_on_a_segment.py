@@ -5,13 +5,10 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, bound, leq, paper, refuted
-from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.networks import networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, networks_with_inputs, orthogonal
 from rankcheck.linalg import eye, frobenius_squared, operator_norm, power
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk
-from rankcheck.scalars import scalar, square_root
+from rankcheck.networks import Network, ntk
+from rankcheck.theory.scalars import scalar, square_root
 
 from ._segments import INSIDE, networks_on_segments
 from ._slopes import least_slope

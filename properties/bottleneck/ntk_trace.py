@@ -4,12 +4,15 @@ import torch
 
 from rankcheck import Erratum, bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.networks import networks_at_points, networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    instances,
+    networks_at_points,
+    networks_with_inputs,
+    orthogonal,
+)
 from rankcheck.linalg import eye, operator_norm
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import gram, ntk_trace
+from rankcheck.networks import Network, gram, ntk_trace
 
 #: The step of a difference quotient in one parameter.
 STEP = 2.0**-20

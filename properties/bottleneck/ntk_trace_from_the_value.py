@@ -5,13 +5,17 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import orthogonal, signs
-from rankcheck.instances.networks import networks_at_points, networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    instances,
+    networks_at_points,
+    networks_with_inputs,
+    orthogonal,
+    signs,
+)
 from rankcheck.linalg import power
-from rankcheck.networks import Network
-from rankcheck.networks.tangent_kernel import ntk
-from rankcheck.scalars import scalar
+from rankcheck.networks import Network, ntk
+from rankcheck.theory.scalars import scalar
 
 from ._slopes import least_slope
 

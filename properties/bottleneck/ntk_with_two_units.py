@@ -5,10 +5,10 @@ from fractions import Fraction
 import torch
 
 from rankcheck import construction, eq, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.sawtooth_code import outer_layers, sawtooth_code
+from rankcheck.instances import Source, instances
+from rankcheck.networks import ntk_trace
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import outer_layers, sawtooth_code
 
 
 @instances

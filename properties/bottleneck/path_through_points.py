@@ -5,7 +5,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, bound, leq, paper
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 from rankcheck.linalg import power
 
 

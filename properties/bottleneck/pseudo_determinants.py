@@ -5,10 +5,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.instances.matrices import chained_matrices, semi_orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, chained_matrices, instances, semi_orthogonal
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 
 @instances

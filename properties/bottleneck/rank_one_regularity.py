@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 
 from rankcheck import leq, paper, statistical
-from rankcheck.data.growth import nearest_neighbours, serpentine
-from rankcheck.instances.source import Source, instances, seed_of
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.data import nearest_neighbours, serpentine
+from rankcheck.instances import Source, instances, seed_of
+from rankcheck.witnesses import rank_one_interpolant
 
 #: Numbers of points, and the seeds, all of which have been tried: so many are the pilot, on which
 #: `DEVIATIONS` was fixed, and as many more test the claim.

@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 from rankcheck import Erratum, bound, leq, paper
-from rankcheck.costs.corrections import excess
-from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.costs import excess
+from rankcheck.instances import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._steep_chains import steep_chains
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, construction, eq, identity, leq, paper
-from rankcheck.costs.rank_one_matching import (
+from rankcheck.costs import (
     descent_jacobian,
     descent_losses,
     matching_gradient,
@@ -13,8 +13,7 @@ from rankcheck.costs.rank_one_matching import (
     split_along,
     split_losses,
 )
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, positive, semi_orthogonal
 from rankcheck.linalg import frobenius_squared, operator_norm, power, rank
 
 

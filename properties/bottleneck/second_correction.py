@@ -9,7 +9,7 @@ import torch
 
 from rankcheck import Erratum, bound, eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import (
+from rankcheck.costs import (
     cost_expansion,
     excess,
     expansion_remainder,
@@ -17,13 +17,22 @@ from rankcheck.costs.corrections import (
     log_gram_squared,
     second_order,
 )
-from rankcheck.instances.cones import isometry_at, nonnegative_isometry, triangular
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import balanced_linear_networks, networks_at_points, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    balanced_linear_networks,
+    instances,
+    isometry_at,
+    networks_at_points,
+    nonnegative_isometry,
+    orthogonal,
+    positive,
+    semi_orthogonal,
+    slope,
+    triangular,
+)
 from rankcheck.linalg import log_pseudo_determinant, power, rank
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.balanced_cone import balanced_cone_network
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import balanced_cone_network
 
 
 @instances

@@ -5,12 +5,10 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Network, bound, leq, paper
-from rankcheck.costs.corrections import excess, second_order
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess, second_order
+from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal, slope
 from rankcheck.linalg import log_pseudo_determinant, rank
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._active import active_network
 

@@ -5,12 +5,10 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.costs.corrections import log_gram_squared
-from rankcheck.instances.cones import triangular
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import log_gram_squared
+from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal, triangular
 from rankcheck.linalg import log_pseudo_determinant, operator_norm, power
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 #: A bound on the rounding error of the singular values, for these instances.
 NOISE = 2.0**-32

@@ -6,14 +6,11 @@ import torch
 
 from rankcheck import Erratum, Network, eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import excess, expansion_remainder, log_gram_squared
-from rankcheck.instances.factorisations import box, point_in
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess, expansion_remainder, log_gram_squared
+from rankcheck.instances import Source, box, instances, network, point_in, positive
 from rankcheck.linalg import log_pseudo_determinant, power
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.scalars import scalar
+from rankcheck.networks import interval_bounds
+from rankcheck.theory.scalars import scalar
 
 
 def stretched(parts, t, m):

@@ -3,10 +3,8 @@
 import torch
 
 from rankcheck import Erratum, bound, eq, identity, leq, paper
-from rankcheck.costs.corrections import linear_cost, log_gram_squared
-from rankcheck.instances.cones import triangular
-from rankcheck.instances.matrices import orthogonal, semi_orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import linear_cost, log_gram_squared
+from rankcheck.instances import Source, instances, orthogonal, semi_orthogonal, triangular
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
 
 #: A bound on the rounding error of the singular values of a product, for these instances.

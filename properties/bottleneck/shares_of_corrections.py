@@ -5,13 +5,17 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, leq, limit, paper
-from rankcheck.instances.cones import isometry_at, nonnegative_isometry
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.balanced_cone import balanced_cone_network
-from rankcheck.witnesses.planar_identity import plane_beside_constant
+from rankcheck.instances import (
+    Source,
+    instances,
+    isometry_at,
+    nonnegative_isometry,
+    positive,
+    semi_orthogonal,
+    slope,
+)
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import balanced_cone_network, plane_beside_constant
 
 
 def middle(source: Source, depth: int):

@@ -6,11 +6,11 @@ import torch
 
 from rankcheck import Erratum, construction, eq, leq, limit, paper, step
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import excess
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess
+from rankcheck.instances import Source, instances
 from rankcheck.linalg import operator_norm
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.shear import shear, shear_network
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import shear, shear_network
 
 
 @instances

@@ -3,12 +3,11 @@
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.costs.corrections import excess
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.lipschitz import lipschitz_square_at
-from rankcheck.scalars import square_root
-from rankcheck.witnesses.shear import shear_network
+from rankcheck.costs import excess
+from rankcheck.instances import Source, instances, positive
+from rankcheck.networks import lipschitz_square_at
+from rankcheck.theory.scalars import square_root
+from rankcheck.witnesses import shear_network
 
 
 @instances

@@ -5,10 +5,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import matrices, positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrices, positive, semi_orthogonal
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, rank, singular_values
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 
 @instances

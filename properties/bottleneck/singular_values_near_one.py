@@ -5,11 +5,17 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import away_from_zero, matrix, orthogonal, semi_orthogonal
-from rankcheck.instances.networks import steep_networks
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    away_from_zero,
+    instances,
+    matrix,
+    orthogonal,
+    semi_orthogonal,
+    steep_networks,
+)
 from rankcheck.linalg import frobenius_squared, singular_values
-from rankcheck.witnesses.projections import bottleneck, isometry_distance
+from rankcheck.theory.witnesses.projections import bottleneck, isometry_distance
 
 from ._bottlenecks import (
     following_value,

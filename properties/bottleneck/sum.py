@@ -6,15 +6,12 @@ import torch
 
 from rankcheck import Erratum, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs.corrections import excess
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess
+from rankcheck.instances import Source, instances, positive, semi_orthogonal, slope
 from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
 from rankcheck.networks import Network
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.constants import least_constant_cost
-from rankcheck.witnesses.planar_identity import plane_beside_constant
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import least_constant_cost, plane_beside_constant
 
 from ._active import active_network
 

@@ -5,12 +5,10 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Need, Network, bound, leq, paper, step
-from rankcheck.costs.corrections import excess
-from rankcheck.instances.matrices import matrix, orthogonal, positive
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.costs import excess
+from rankcheck.instances import Source, instances, matrix, orthogonal, positive, slope
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, nuclear_norm, power, rank
-from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
+from rankcheck.networks import lipschitz_square_above, lipschitz_square_at
 
 from ._two_points import mean_and_gap, networks_at_two_points, shared_units
 

@@ -6,13 +6,19 @@ from typing import Any
 import torch
 
 from rankcheck import Network, bound, conjecture, leq, paper
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.networks import Range, Slopes, network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Range,
+    Slopes,
+    Source,
+    clear_of_boundaries,
+    instances,
+    network,
+    orthogonal,
+    positive,
+)
 from rankcheck.linalg import eye, operator_norm, power
-from rankcheck.networks.lipschitz import lipschitz_square_at
-from rankcheck.scalars import scalar, square_root
+from rankcheck.networks import lipschitz_square_at
+from rankcheck.theory.scalars import scalar, square_root
 
 from ._two_points import mean_and_gap, networks_at_two_points, shared_units
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Need, bound, eq, leq, paper, step
-from rankcheck.instances.networks import steep_networks
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.projections import (
+from rankcheck.instances import steep_networks
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import (
     bottleneck,
     mask_losses,
     one_sided_distances,

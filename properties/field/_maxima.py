@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 from rankcheck.networks import Network
 
 

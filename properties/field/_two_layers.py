@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from flint import fmpq, fmpq_mat, nmod_mat
 
-from rankcheck.instances.source import Source
-from rankcheck.polytopes.flags import Class
-from rankcheck.polytopes.polytope import Vector, dot, image, minkowski
+from rankcheck.instances import Source
+from rankcheck.theory.polytopes.flags import Class
+from rankcheck.theory.polytopes.polytope import Vector, dot, image, minkowski
 
 
 def vector(source: Source, m: int, size: int = 2) -> Vector:

@@ -7,9 +7,7 @@ from itertools import pairwise
 import torch
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, networks_with_inputs, positive
 from rankcheck.linalg import frobenius_squared, power
 from rankcheck.networks import Network, neuron_imbalances, sgd_step, value_gradient
 

@@ -7,10 +7,9 @@ import torch
 
 from rankcheck import bound, construction, eq, leq, paper
 from rankcheck.costs import convolutional_cost
-from rankcheck.instances.matrices import signs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, signs
 from rankcheck.linalg import power, schatten_power
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 from rankcheck.witnesses import cheapest_kernels, circulant, composed_kernel, composition_noise
 
 

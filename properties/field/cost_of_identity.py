@@ -4,9 +4,7 @@ import torch
 
 from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.costs import cost_of_identity
-from rankcheck.instances.matrices import matrices, positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
+from rankcheck.instances import Source, instances, matrices, positive, unit_vectors
 from rankcheck.linalg import block_diagonal, frobenius_squared, nuclear_norm, pseudo_inverse, rank
 
 

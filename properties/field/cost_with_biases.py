@@ -7,13 +7,10 @@ import torch
 from rankcheck import bound, construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import slope_jumps, two_layer_network, variation_with_biases
-from rankcheck.instances.matrices import positive, signs
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import breakpoints
+from rankcheck.instances import Source, breakpoints, instances, positive, signs
 from rankcheck.linalg import power
-from rankcheck.networks import Network
-from rankcheck.networks.piecewise_linear import PiecewiseLinear
-from rankcheck.witnesses.kink_network import kink_network
+from rankcheck.networks import Network, PiecewiseLinear
+from rankcheck.witnesses import kink_network
 
 HALF = Fraction(1, 2)
 

@@ -7,8 +7,7 @@ from itertools import pairwise
 import torch
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, positive, semi_orthogonal
 from rankcheck.linalg import eye, frobenius_squared, power, range_projection, symmetric_power
 from rankcheck.networks import Network, value_gradient
 

@@ -5,18 +5,19 @@ from itertools import pairwise
 
 from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import (
+from rankcheck.instances import (
+    Source,
     draw_widths,
+    instances,
     networks_with_inputs,
+    positive,
     slope,
     slope_in_range,
+    unit_vectors,
 )
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
 from rankcheck.linalg import power
 from rankcheck.networks import Network, layer_rescaling, value_gradient
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 
 @instances

@@ -5,10 +5,15 @@ import torch
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.max_forms import max_form
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.max_layers import least_hidden_layers, maximum_of
-from rankcheck.witnesses.piecewise_linear import MaxForm, Maximum, binary_tree, max_network
+from rankcheck.instances import Source, instances, max_form
+from rankcheck.witnesses import (
+    MaxForm,
+    Maximum,
+    binary_tree,
+    least_hidden_layers,
+    max_network,
+    maximum_of,
+)
 
 #: The numbers of numbers, with those where the depth is less than that of a tree of pairs.
 NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 17, 20, 21, 25, 29)

@@ -6,10 +6,8 @@ from functools import cache
 import torch
 
 from rankcheck import construction, eq, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.max_of_seven import MAX_OF_SEVEN, MaxSum
-from rankcheck.witnesses.maxima import MaxTerm
-from rankcheck.witnesses.maxima_on_orders import values_on_sets
+from rankcheck.instances import Source, instances
+from rankcheck.witnesses import MAX_OF_SEVEN, MaxSum, MaxTerm, values_on_sets
 
 
 @instances

@@ -4,9 +4,8 @@ import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
-from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs
+from rankcheck.instances import Source, instances
+from rankcheck.witnesses import MaxIdentity, MaxTerm, maximum_by_pairs
 
 from ._maxima import sorted_numbers, without_a_unit
 

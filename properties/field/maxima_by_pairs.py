@@ -8,10 +8,15 @@ from math import comb
 import numpy as np
 
 from rankcheck import construction, eq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.maxima import MaxIdentity, MaxTerm
-from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs, means_without_kinks
-from rankcheck.witnesses.maxima_on_orders import mean_form, values_on_sets
+from rankcheck.instances import Source, instances
+from rankcheck.witnesses import (
+    MaxIdentity,
+    MaxTerm,
+    maximum_by_pairs,
+    mean_form,
+    means_without_kinks,
+    values_on_sets,
+)
 
 from ._maxima import sorted_numbers
 

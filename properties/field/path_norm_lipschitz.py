@@ -8,14 +8,15 @@ import torch
 
 from rankcheck import bound, leq, paper
 from rankcheck.costs import path_norm
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import (
+from rankcheck.instances import (
+    Source,
     draw_widths,
+    instances,
     networks_with_inputs,
+    positive,
     slope,
     slope_in_range,
 )
-from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
 
 

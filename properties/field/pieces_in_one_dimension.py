@@ -6,13 +6,17 @@ from math import prod
 import torch
 
 from rankcheck import bound, construction, eq, leq, paper
-from rankcheck.instances.integer_networks import DYADIC_SLOPES, integer_box, integer_network
-from rankcheck.instances.matrices import signs
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
-from rankcheck.networks.piecewise_linear import PiecewiseLinear
+from rankcheck.instances import (
+    DYADIC_SLOPES,
+    Source,
+    instances,
+    integer_box,
+    integer_network,
+    signs,
+)
+from rankcheck.networks import Network, PiecewiseLinear
 from rankcheck.regions import linear_pieces, region_arrays
-from rankcheck.witnesses.tent import tent_network
+from rankcheck.witnesses import tent_network
 
 #: All kinks of the instances lie between − this and this.
 FAR = 2.0**24

@@ -3,9 +3,7 @@
 import torch
 
 from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.instances.integer_networks import whole
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import breakpoints
+from rankcheck.instances import Source, breakpoints, instances, whole
 from rankcheck.networks import Network
 from rankcheck.regions import (
     Arrangement,

@@ -4,13 +4,20 @@ from fractions import Fraction
 
 from rankcheck import bound, construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import positive, semi_orthogonal, signs
-from rankcheck.instances.networks import network, network_at_points, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    clear_of_boundaries,
+    instances,
+    network,
+    network_at_points,
+    positive,
+    semi_orthogonal,
+    signs,
+    slope,
+)
 from rankcheck.linalg import eye, frobenius_squared, power, schatten_norm
 from rankcheck.networks import Network
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 from rankcheck.witnesses import multiple
 
 

@@ -4,9 +4,7 @@ most n times the size of a batch."""
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import away_from_zero, positive
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, away_from_zero, instances, network, positive
 from rankcheck.linalg import eye, frobenius_squared, power, rank, singular_values
 from rankcheck.networks import Network, sgd_step, squared_error_gradient
 

@@ -4,9 +4,7 @@ the layers have rank K, up to how much the features vary within K classes."""
 import torch
 
 from rankcheck import bound, eq, leq, paper
-from rankcheck.instances.matrices import matrix, positive, semi_orthogonal
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix, network, positive, semi_orthogonal
 from rankcheck.linalg import eye, frobenius_squared, operator_norm, power, singular_values
 from rankcheck.networks import Network, backpropagated_errors
 

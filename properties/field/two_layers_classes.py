@@ -4,9 +4,9 @@ integrals modulo a prime. All is exact, for polytopes with integer vertices."""
 from math import factorial
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.polytopes.flags import combined, flag_class, graphs, on_graph
-from rankcheck.polytopes.polytope import cut, facets, fan, image, minkowski, moment, wedge
+from rankcheck.instances import Source, instances
+from rankcheck.theory.polytopes.flags import combined, flag_class, graphs, on_graph
+from rankcheck.theory.polytopes.polytope import cut, facets, fan, image, minkowski, moment, wedge
 
 from ._two_layers import basis, divided, polytope, product, side_by_side, vector
 

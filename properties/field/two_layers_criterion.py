@@ -8,8 +8,8 @@ import torch
 from flint import Ordering, fmpz_mpoly_ctx, fmpz_mpoly_vec
 
 from rankcheck import eq, identity, lt, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.polytopes.flags import combined, twisted
+from rankcheck.instances import Source, instances
+from rankcheck.theory.polytopes.flags import combined, twisted
 
 from ._two_layers import kappa, rank, side_by_side
 

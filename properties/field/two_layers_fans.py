@@ -7,9 +7,16 @@ from math import comb, gcd
 from flint import fmpz_mat
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.polytopes.flags import combined, facet_class, fan_class, flag_class, power, twisted
-from rankcheck.polytopes.polytope import dot, dual, fan, minkowski
+from rankcheck.instances import Source, instances
+from rankcheck.theory.polytopes.flags import (
+    combined,
+    facet_class,
+    fan_class,
+    flag_class,
+    power,
+    twisted,
+)
+from rankcheck.theory.polytopes.polytope import dot, dual, fan, minkowski
 
 from ._two_layers import basis, rank, side_by_side, within
 

@@ -6,9 +6,9 @@ V is ℚ^m, w its last unit vector and U the span of the others, on which η van
 from math import comb
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.polytopes.flags import combined, graphs, on_graph, twisted
-from rankcheck.polytopes.polytope import dot, fan
+from rankcheck.instances import Source, instances
+from rankcheck.theory.polytopes.flags import combined, graphs, on_graph, twisted
+from rankcheck.theory.polytopes.polytope import dot, fan
 
 from ._two_layers import basis, kappa, side_by_side, units, vector, within
 

@@ -6,10 +6,10 @@ import torch
 
 from rankcheck import construction, eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 from rankcheck.linalg import eye
 from rankcheck.networks import Network
-from rankcheck.polytopes.polytope import cut, dot, minkowski, support
+from rankcheck.theory.polytopes.polytope import cut, dot, minkowski, support
 from rankcheck.witnesses import deepen
 
 from ._two_layers import basis, divided, polytope, side_by_side, vector, within

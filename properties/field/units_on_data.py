@@ -5,9 +5,7 @@ import torch
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import slope
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
+from rankcheck.instances import Source, instances, slope, unit_vectors
 from rankcheck.networks import Network, unit_costs
 from rankcheck.witnesses import fewer_units, fewer_units_in_span
 

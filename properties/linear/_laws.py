@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck.instances.source import Source
+from rankcheck.instances import Source
 
 
 def without_an_end(source: Source, p):

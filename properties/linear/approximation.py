@@ -6,11 +6,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, cited, leq, paper
-from rankcheck.instances.matrices import away_from_zero, positive
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, away_from_zero, instances, network, positive
 from rankcheck.networks import Network
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 
 @cited(

@@ -12,16 +12,17 @@ from rankcheck.costs import (
     phi_at,
     two_layer_network,
 )
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import (
+from rankcheck.instances import (
+    Source,
     aligned_units_at_points,
     depth,
     functions_of_any_rank,
+    instances,
+    positive,
     separate_units,
 )
 from rankcheck.linalg import power, schatten_power
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._reach import index_ranks
 

@@ -9,10 +9,9 @@ from rankcheck.costs import (
     effective_rank_threshold,
     effective_rank_threshold_as_printed,
 )
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, positive
 from rankcheck.linalg import power
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 #: Floats cannot tell on which side of its threshold J is within this relative distance.
 NEAR = Fraction(1, 2**30)

@@ -5,8 +5,7 @@ from itertools import pairwise
 
 from rankcheck import bound, leq, paper
 from rankcheck.costs import linear_layers_cost
-from rankcheck.instances.matrices import balanced_factors
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, balanced_factors, instances
 from rankcheck.linalg import frobenius_squared, schatten_power
 
 from ._layers import product

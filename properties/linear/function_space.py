@@ -14,10 +14,8 @@ from rankcheck.costs import (
     phi_at,
     two_layer_network,
 )
-from rankcheck.instances.matrices import balanced_factors as balanced_layers
-from rankcheck.instances.matrices import low_rank, positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import away_from_zero
+from rankcheck.instances import Source, away_from_zero, instances, low_rank, positive
+from rankcheck.instances import balanced_factors as balanced_layers
 from rankcheck.linalg import frobenius_squared, power
 
 from ._layers import product

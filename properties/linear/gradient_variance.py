@@ -5,10 +5,7 @@ from fractions import Fraction
 from rankcheck import eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import egop
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import law
+from rankcheck.instances import Source, clear_of_boundaries, instances, law, network
 from rankcheck.linalg import power
 
 

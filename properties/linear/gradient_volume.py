@@ -8,16 +8,18 @@ import torch
 
 from rankcheck import bound, leq, paper
 from rankcheck.costs import egop_root, gradient_volume_bound, phi_at, two_layer_network
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import (
+from rankcheck.instances import (
+    Source,
     depth,
     functions_of_any_rank,
+    instances,
+    positive,
+    semi_orthogonal,
     separate_units_at_points,
     signs,
 )
 from rankcheck.linalg import power, rank, singular_values
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._reach import index_ranks
 

@@ -6,8 +6,7 @@ import torch
 from rankcheck import Erratum, Need, eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import egop_gaussian, egop_root, index_rank, two_layer_network, unit_rank
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import units_on_a_line
+from rankcheck.instances import Source, instances, units_on_a_line
 from rankcheck.linalg import range_projection, rank, singular_values
 
 from ._laws import without_an_end

@@ -15,16 +15,18 @@ from rankcheck.costs import (
     winning_threshold,
     winning_threshold_by_gradients,
 )
-from rankcheck.instances.matrices import low_rank, semi_orthogonal
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import (
+from rankcheck.instances import (
+    Source,
     away_from_zero,
+    instances,
+    low_rank,
+    semi_orthogonal,
     separate_units,
     signs,
     units_on_a_line,
 )
 from rankcheck.linalg import power, rank, schatten_power
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
 #: Factors of the path norm at which both sides are equal.

@@ -4,9 +4,10 @@ from fractions import Fraction
 
 from rankcheck import bound, leq, paper
 from rankcheck.costs import egop_root, phi_at, two_layer_network
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import (
+from rankcheck.instances import (
+    Source,
     aligned_units_at_points,
+    instances,
     separate_units_at_points,
     units_at_points,
 )

@@ -8,8 +8,7 @@ import torch
 from rankcheck import cited, eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import path_norm_of_units, total_variation_of_derivative, two_layer_network
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import away_from_zero, breakpoints
+from rankcheck.instances import Source, away_from_zero, breakpoints, instances
 from rankcheck.linalg import power
 
 

@@ -5,10 +5,15 @@ from fractions import Fraction
 
 from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.costs import path_norm_lambda, path_norm_of_units, phi_at
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
-from rankcheck.instances.units import parallel_units, signs, units_with_scales
+from rankcheck.instances import (
+    Source,
+    instances,
+    parallel_units,
+    positive,
+    signs,
+    unit_vectors,
+    units_with_scales,
+)
 from rankcheck.linalg import power
 
 

@@ -6,8 +6,7 @@ import torch
 
 from rankcheck import bound, eq, leq, paper
 from rankcheck.costs import path_norm_of_units, two_layer_network
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import two_networks_on_a_line, units_on_a_line
+from rankcheck.instances import Source, instances, two_networks_on_a_line, units_on_a_line
 from rankcheck.linalg import power
 
 

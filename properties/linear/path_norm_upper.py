@@ -13,13 +13,14 @@ from rankcheck.costs import (
     phi_at,
     two_layer_network,
 )
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import (
+from rankcheck.instances import (
+    Source,
     between,
     breakpoints,
+    instances,
     law,
     on_the_line,
+    positive,
     signs,
     two_networks_on_a_line,
 )

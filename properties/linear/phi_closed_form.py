@@ -6,9 +6,7 @@ import torch
 
 from rankcheck import eq, identity, leq, paper
 from rankcheck.costs import best_scale, least_linear_layers_cost, phi_at
-from rankcheck.instances.matrices import low_rank, positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import away_from_zero
+from rankcheck.instances import Source, away_from_zero, instances, low_rank, positive
 from rankcheck.linalg import power, schatten_power
 
 

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 from rankcheck import bound, leq, paper
 from rankcheck.costs import scaled_schatten_power
-from rankcheck.instances.matrices import matrix, positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix, positive
 from rankcheck.linalg import power
 
 #: 2/(L − 1) for L = 2..7 and L = 21, and some others.

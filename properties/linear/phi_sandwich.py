@@ -16,7 +16,7 @@ from rankcheck.costs import (
     phi_upper,
     unit_rank,
 )
-from rankcheck.instances.units import orthogonal_units, units_with_scales
+from rankcheck.instances import orthogonal_units, units_with_scales
 from rankcheck.linalg import power, schatten_power, singular_values
 
 

@@ -14,10 +14,9 @@ from rankcheck.costs import (
     phi_at,
     two_layer_network,
 )
-from rankcheck.instances.matrices import matrix, orthogonal, positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix, orthogonal, positive
 from rankcheck.linalg import eye, power, singular_values
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._reach import index_ranks
 

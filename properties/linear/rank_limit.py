@@ -14,17 +14,19 @@ from rankcheck.costs import (
     two_layer_network,
     unit_rank,
 )
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import (
+from rankcheck.instances import (
+    Source,
     aligned_units_at_points,
+    instances,
+    positive,
+    semi_orthogonal,
     separate_units,
     signs,
     two_networks_on_a_line,
     units_with_scales,
 )
 from rankcheck.linalg import log_pseudo_determinant, power, rank, schatten_power
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 from ._laws import without_an_end
 from ._projected import projected

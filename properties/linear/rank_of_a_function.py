@@ -3,8 +3,7 @@
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import egop_root, two_layer_network, unit_rank
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import two_networks_on_a_line
+from rankcheck.instances import Source, instances, two_networks_on_a_line
 from rankcheck.linalg import rank
 
 from ._laws import without_an_end

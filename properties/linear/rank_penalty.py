@@ -8,7 +8,7 @@ import torch
 from rankcheck import paper, statistical
 from rankcheck.claims.trials import mostly
 from rankcheck.costs import egop_gaussian, linear_layers_cost, principal_directions
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 
 from ._layers import product
 

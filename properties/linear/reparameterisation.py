@@ -14,8 +14,7 @@ from rankcheck.costs import (
     linear_layers_cost,
     two_layer_network,
 )
-from rankcheck.instances.matrices import matrix
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix
 from rankcheck.linalg import frobenius_squared, power, singular_values
 
 from ._layers import product

@@ -3,8 +3,7 @@
 import torch
 
 from rankcheck import Erratum, eq, identity, paper
-from rankcheck.instances.matrices import matrix, positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix, positive
 from rankcheck.linalg import power
 
 

@@ -4,8 +4,7 @@ import math
 from fractions import Fraction
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import matrix, orthogonal_blocks, positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix, orthogonal_blocks, positive
 from rankcheck.linalg import frobenius_squared, schatten_norm, schatten_power
 
 ABOVE_ONE = (Fraction(2), Fraction(3, 2), Fraction(3), Fraction(7, 3))

@@ -5,10 +5,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import leq, limit, paper
-from rankcheck.instances.matrices import matrix, orthogonal, positive, signs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix, orthogonal, positive, signs
 from rankcheck.linalg import power, rank, schatten_power, singular_values
-from rankcheck.scalars import scalar
+from rankcheck.theory.scalars import scalar
 
 EXPONENTS = (1, Fraction(1, 2), Fraction(2, 3), *(Fraction(1, 2**n) for n in range(2, 12)))
 #: Exponents at which the rate is an equality up to 10⁻⁶.

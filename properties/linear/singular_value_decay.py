@@ -6,9 +6,14 @@ import torch
 
 from rankcheck import bound, leq, paper
 from rankcheck.costs import egop_root, phi_at, two_layer_network
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import depth, functions_of_any_rank, separate_units
+from rankcheck.instances import (
+    Source,
+    depth,
+    functions_of_any_rank,
+    instances,
+    positive,
+    separate_units,
+)
 from rankcheck.linalg import power, rank, schatten_power, singular_values
 
 from ._reach import index_ranks

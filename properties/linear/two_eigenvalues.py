@@ -6,8 +6,8 @@ from itertools import product
 import torch
 
 from rankcheck import conjecture, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import scalar
+from rankcheck.instances import Source, instances
+from rankcheck.theory.scalars import scalar
 
 
 @instances

@@ -1,7 +1,6 @@
 """Piecewise-linear bijections at points, for two files of claims."""
 
-from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.source import Source
+from rankcheck.instances import Source, orthogonal, positive
 from rankcheck.networks import Network
 
 

@@ -1,6 +1,6 @@
 """Whether two rays of a loop are never at an obtuse angle, for two files of claims."""
 
-from rankcheck.witnesses.loops import activate
+from rankcheck.theory.witnesses.loops import activate
 
 
 def never_obtuse(loop):

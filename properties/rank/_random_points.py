@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck.instances.source import seed_of
+from rankcheck.instances import seed_of
 
 
 def uniform(count: int, k: int, *key: object) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """What the claims about Jacobian ranks share: ranks over a box, and boxes around images."""
 
 from rankcheck.balls import BallArray
-from rankcheck.networks.bounds import interval_bounds
+from rankcheck.networks import interval_bounds
 from rankcheck.regions import jacobian_rank, region_arrays
 
 

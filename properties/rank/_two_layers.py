@@ -1,7 +1,6 @@
 """What the claims on depth three share: maxima in two hidden layers."""
 
-from rankcheck.witnesses.maxima_by_pairs import maximum_by_pairs
-from rankcheck.witnesses.piecewise_linear import Maximum, binary_tree
+from rankcheck.witnesses import Maximum, binary_tree, maximum_by_pairs
 
 
 def two_layers(pieces: int) -> Maximum:

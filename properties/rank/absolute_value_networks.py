@@ -4,8 +4,7 @@ import torch
 
 from rankcheck import bound, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import STEEPEST, network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import STEEPEST, Source, instances, network
 from rankcheck.networks import Network
 
 

@@ -4,20 +4,19 @@ import torch
 
 from rankcheck import Erratum, construction, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.integer_networks import (
+from rankcheck.instances import (
+    Source,
+    instances,
     integer_bijection,
     integer_box,
     integer_factors,
     integer_network,
     whole,
 )
-from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import rank
 from rankcheck.networks import Network
 from rankcheck.regions import region_arrays
-from rankcheck.witnesses.bijections import conjugate, inverse
-from rankcheck.witnesses.factorisations import Factorisation, affine
-from rankcheck.witnesses.leaky_representation import leaky_representation
+from rankcheck.witnesses import Factorisation, affine, conjugate, inverse, leaky_representation
 
 from ._bijections import bijection
 from ._regions import rank_over

@@ -10,22 +10,22 @@ import torch
 
 from rankcheck import Erratum, bound, cited, construction, eq, leq, paper, step
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.data.moments import total_variance
-from rankcheck.instances.balanced import balanced_networks_at_points
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import (
+from rankcheck.data import total_variance
+from rankcheck.instances import (
     STEEPEST,
+    Source,
     balanced_linear_networks,
+    balanced_networks_at_points,
+    instances,
     network,
     networks_at_points,
+    positive,
     slope_in_range,
 )
-from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, power, singular_values
-from rankcheck.networks import Network
-from rankcheck.networks.balancing import layer_imbalances, neuron_imbalances
-from rankcheck.scalars import constant, scalar
-from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
+from rankcheck.networks import Network, layer_imbalances, neuron_imbalances
+from rankcheck.theory.scalars import constant, scalar
+from rankcheck.witnesses import points_on_a_line, two_dimensional_layers
 
 
 @cited(

@@ -4,13 +4,10 @@ import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.integer_networks import integer_factors
-from rankcheck.instances.networks import network, slope
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, integer_factors, network, slope
 from rankcheck.linalg import rank
 from rankcheck.networks import Network
-from rankcheck.witnesses import factorisations
-from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
+from rankcheck.witnesses import Factorisation, add, affine, compose, factorisations
 
 
 def factorised(source: Source, inputs: int, outputs: int, like: Network | None = None):

@@ -3,12 +3,9 @@
 import torch
 
 from rankcheck import bound, construction, eq, leq, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, network, positive
 from rankcheck.linalg import Number, eye
-from rankcheck.networks import Network
-from rankcheck.networks.evaluation import leaky
+from rankcheck.networks import Network, leaky
 
 
 @instances

@@ -6,12 +6,10 @@ import torch
 
 from rankcheck import Erratum, bound, leq, paper, step
 from rankcheck.claims.claim import Need
-from rankcheck.data.moments import covariance
-from rankcheck.instances.matrices import matrix, orthogonal
-from rankcheck.instances.networks import STEEPEST, Range
-from rankcheck.instances.source import Source, instances
+from rankcheck.data import covariance
+from rankcheck.instances import STEEPEST, Range, Source, instances, matrix, orthogonal
 from rankcheck.linalg import frobenius_squared, operator_norm, power
-from rankcheck.networks.evaluation import leaky
+from rankcheck.networks import leaky
 
 
 @instances

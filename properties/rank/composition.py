@@ -4,15 +4,18 @@ import torch
 
 from rankcheck import bound, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.factorisations import factorisation
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.points import box, point_in
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
-from rankcheck.networks.balancing import balance_layers
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.witnesses.identity_layers import identity_layers
+from rankcheck.instances import (
+    Source,
+    box,
+    factorisation,
+    instances,
+    point_in,
+    positive,
+    semi_orthogonal,
+    slope,
+)
+from rankcheck.networks import Network, balance_layers, interval_bounds
+from rankcheck.witnesses import identity_layers
 
 
 @instances

@@ -4,17 +4,18 @@ import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.factorisations import (
+from rankcheck.instances import (
+    Source,
+    box,
     factorisation,
     factorised_functions,
+    instances,
+    network,
+    point_in,
     unbounded_functions,
 )
-from rankcheck.instances.networks import network
-from rankcheck.instances.points import box, point_in
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.witnesses.identity_layers import identity_layers, translate
+from rankcheck.networks import Network, interval_bounds
+from rankcheck.witnesses import identity_layers, translate
 
 
 @instances

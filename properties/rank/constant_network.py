@@ -3,9 +3,9 @@
 import torch
 
 from rankcheck import construction, eq, paper
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 from rankcheck.networks import Network
-from rankcheck.witnesses.constants import constant_network, least_constant_cost
+from rankcheck.witnesses import constant_network, least_constant_cost
 
 
 @instances

@@ -6,17 +6,20 @@ import torch
 
 from rankcheck import eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import slope
-from rankcheck.instances.points import box, point_in
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    box,
+    instances,
+    orthogonal,
+    point_in,
+    positive,
+    semi_orthogonal,
+    slope,
+)
 from rankcheck.linalg import power, schatten_power, singular_values
-from rankcheck.networks import Network
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.witnesses.affine_layers import affine_excess, affine_layers
-from rankcheck.witnesses.bijections import conjugate
-from rankcheck.witnesses.identity_layers import identity_layers, translate
-from rankcheck.witnesses.leaky_representation import with_slope
+from rankcheck.networks import Network, interval_bounds
+from rankcheck.theory.witnesses.affine_layers import affine_excess, affine_layers
+from rankcheck.witnesses import conjugate, identity_layers, translate, with_slope
 
 from ._bijections import bijection
 

@@ -7,11 +7,10 @@ import torch
 
 from rankcheck import Erratum, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, network
 from rankcheck.linalg import frobenius_squared, power, rank
 from rankcheck.networks import Network
-from rankcheck.witnesses.cross_example import (
+from rankcheck.witnesses import (
     EqualValues,
     cross,
     cross_as_printed,

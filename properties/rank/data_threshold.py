@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from rankcheck import eq, identity, leq, paper
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 from rankcheck.linalg import power
 
 

@@ -4,16 +4,19 @@ import torch
 
 from rankcheck import Erratum, bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import network, slope
-from rankcheck.instances.points import distinct_points
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    clear_of_boundaries,
+    distinct_points,
+    instances,
+    network,
+    positive,
+    semi_orthogonal,
+    slope,
+)
 from rankcheck.linalg import block_diagonal, eye, operator_norm, rank, singular_values
 from rankcheck.networks import Network
-from rankcheck.witnesses.bijections import conjugate, inverse
-from rankcheck.witnesses.denoising import autoencoder
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.witnesses import autoencoder, conjugate, inverse, rank_one_interpolant
 
 from ._bijections import bijection
 

@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, positive
 from rankcheck.linalg import power
 
 

@@ -3,9 +3,9 @@
 import torch
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.evaluation import leaky
-from rankcheck.witnesses.homogeneous_activation import HomogeneousForm, homogeneous_form
+from rankcheck.instances import Source, instances
+from rankcheck.networks import leaky
+from rankcheck.witnesses import HomogeneousForm, homogeneous_form
 
 #: Absolute values that differ by less count as equal: σ_a with |a| < 1 exists up to rounding only.
 APART = 2.0**-16

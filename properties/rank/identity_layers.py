@@ -6,16 +6,17 @@ import torch
 
 from rankcheck import construction, eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.factorisations import (
+from rankcheck.instances import (
+    Source,
     factorised_functions,
+    instances,
     isometries_in_the_orthant,
+    positive,
     unbounded_functions,
 )
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
 from rankcheck.networks import Network
-from rankcheck.witnesses.identity_layers import identity_layers, translate
+from rankcheck.witnesses import identity_layers, translate
 
 
 def without_translation(h, g, depth, lower):

@@ -1,15 +1,16 @@
 """Prop. 1/6 of `rank`: the Jacobian rank is at most the bottleneck rank."""
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.integer_networks import (
+from rankcheck.instances import (
+    Source,
+    instances,
     integer_bijection,
     integer_box,
     integer_factors,
     integer_network,
 )
-from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
-from rankcheck.witnesses.factorisations import Factorisation
+from rankcheck.witnesses import Factorisation
 
 from ._regions import rank_over
 

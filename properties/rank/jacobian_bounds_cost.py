@@ -6,16 +6,17 @@ import torch
 
 from rankcheck import bound, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import (
+from rankcheck.instances import (
+    Source,
     balanced_linear_networks,
+    instances,
     network_at_points,
     networks_at_points,
     steep_networks,
 )
-from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import schatten_power
-from rankcheck.witnesses.deepen import deepen
-from rankcheck.witnesses.padding import pad
+from rankcheck.theory.witnesses.padding import pad
+from rankcheck.witnesses import deepen
 
 
 @bound(

@@ -6,10 +6,9 @@ from functools import partial
 import torch
 
 from rankcheck import bound, eq, identity, leq, linalg, paper
-from rankcheck.instances.integer_networks import integer_box, integer_factors, integer_network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, integer_box, integer_factors, integer_network
 from rankcheck.networks import Network
-from rankcheck.witnesses.deepen import deepen
+from rankcheck.witnesses import deepen
 
 from ._regions import around, rank_over
 

@@ -3,9 +3,8 @@
 import torch
 
 from rankcheck import Erratum, Need, bound, eq, identity, leq, paper
-from rankcheck.data.kernel_ridge import GAUSSIAN, INVERSE_MULTIQUADRIC, RATIONAL, KernelRidge
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances, seed_of
+from rankcheck.data import GAUSSIAN, INVERSE_MULTIQUADRIC, RATIONAL, KernelRidge
+from rankcheck.instances import Source, instances, positive, seed_of
 from rankcheck.linalg import frobenius_squared, rank
 
 #: Smooth kernels, and bounds of the operator norm of the Hessian of k(‖x‖): those of |k″| and |k′/r|.

@@ -3,11 +3,9 @@
 import torch
 
 from rankcheck import Erratum, bound, leq, paper, step
-from rankcheck.instances.matrices import matrix
-from rankcheck.instances.networks import STEEPEST
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import STEEPEST, Source, instances, matrix
 from rankcheck.linalg import frobenius_squared, operator_norm, rank
-from rankcheck.networks.evaluation import leaky
+from rankcheck.networks import leaky
 
 
 @instances

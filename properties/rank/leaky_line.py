@@ -4,13 +4,11 @@ import torch
 
 from rankcheck import conjecture, construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import slope_in_range
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, positive, slope_in_range
 from rankcheck.linalg import eye
 from rankcheck.networks import Network
-from rankcheck.witnesses.loops import Loop, activate, close
-from rankcheck.witnesses.switching_loops import matrix
+from rankcheck.theory.witnesses.loops import Loop, activate, close
+from rankcheck.theory.witnesses.switching_loops import matrix
 
 
 def keeping(a, t):

@@ -2,9 +2,8 @@
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import STEEPEST, network
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.leaky_representation import leaky_representation
+from rankcheck.instances import STEEPEST, Source, instances, network
+from rankcheck.witnesses import leaky_representation
 
 
 @instances

@@ -6,11 +6,18 @@ Remark 4 conjectures that the limit is the bottleneck rank: false, see three_ray
 import torch
 
 from rankcheck import cited, conjecture, leq, paper
-from rankcheck.instances.loops import bent_around, loop_around, planar_loop
-from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.networks import Slopes, slope
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.loops import Loop
+from rankcheck.instances import (
+    Slopes,
+    Source,
+    bent_around,
+    instances,
+    loop_around,
+    orthogonal,
+    planar_loop,
+    positive,
+    slope,
+)
+from rankcheck.witnesses import Loop
 
 from ._obtuse import never_obtuse
 

@@ -6,8 +6,7 @@ from itertools import pairwise
 import torch
 
 from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.instances.matrices import matrix, orthogonal, positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix, orthogonal, positive
 from rankcheck.linalg import frobenius_squared, schatten_power
 
 

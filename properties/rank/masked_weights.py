@@ -1,7 +1,7 @@
 """Proof of Prop. 7 of `rank`: the Jacobian as a product of masked weights."""
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.networks import (
+from rankcheck.instances import (
     balanced_linear_networks,
     networks_at_points,
     steep_networks,

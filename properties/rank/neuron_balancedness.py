@@ -2,9 +2,8 @@
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.balancing import balance_neurons, neuron_imbalances
+from rankcheck.instances import Source, instances, network
+from rankcheck.networks import balance_neurons, neuron_imbalances
 
 
 @instances

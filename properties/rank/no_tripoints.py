@@ -4,11 +4,9 @@ import torch
 
 from rankcheck import bound, leq, paper
 from rankcheck.claims.claim import Need
-from rankcheck.instances.integer_networks import integer_box, integer_network, unimodular
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.regions.decision import decision
+from rankcheck.instances import Source, instances, integer_box, integer_network, unimodular
+from rankcheck.networks import Network, interval_bounds
+from rankcheck.theory.regions.decision import decision
 
 from ._regions import around
 

@@ -8,20 +8,23 @@ import torch
 
 from rankcheck import Erratum, Need, bound, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.data.moments import covariance, total_variance
-from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import (
+from rankcheck.data import covariance, total_variance
+from rankcheck.instances import (
     STEEPEST,
+    Source,
     draw_widths,
+    instances,
     network,
+    orthogonal,
+    positive,
+    semi_orthogonal,
     slope,
     slope_in_range,
 )
-from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import Array, eye, frobenius_squared, power, singular_values
 from rankcheck.networks import Network
-from rankcheck.scalars import constant, scalar
-from rankcheck.witnesses.two_dimensional_layers import points_on_a_line
+from rankcheck.theory.scalars import constant, scalar
+from rankcheck.witnesses import points_on_a_line
 
 
 def nearly_isometric(source: Source, size: float) -> Network:

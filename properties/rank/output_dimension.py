@@ -1,10 +1,9 @@
 """After Def. 1 of `rank`: the Jacobian rank is the dimension of the output set."""
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.integer_networks import integer_box, integer_network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, integer_box, integer_network
 from rankcheck.regions import regions
-from rankcheck.regions.image import image_dimension
+from rankcheck.theory.regions.image import image_dimension
 
 from ._regions import proved_rank
 

@@ -4,9 +4,8 @@ import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import network_at_points
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.padding import pad
+from rankcheck.instances import Source, instances, network_at_points
+from rankcheck.theory.witnesses.padding import pad
 
 
 @instances

@@ -3,14 +3,22 @@
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.costs.rays import room_of_two_rays
-from rankcheck.instances.loops import bent_loops, loops, planar_loops
-from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.networks import network, slope, slope_in_range
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    bent_loops,
+    instances,
+    loops,
+    network,
+    orthogonal,
+    planar_loops,
+    positive,
+    slope,
+    slope_in_range,
+)
 from rankcheck.linalg import eye, frobenius_squared
 from rankcheck.networks import Network
-from rankcheck.witnesses.loops import activate
+from rankcheck.theory.costs.rays import room_of_two_rays
+from rankcheck.theory.witnesses.loops import activate
 
 from ._obtuse import never_obtuse
 

@@ -4,8 +4,7 @@ import torch
 
 from rankcheck import eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import network_at_points
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, network_at_points
 from rankcheck.linalg import frobenius_squared, rank
 from rankcheck.networks import Network
 

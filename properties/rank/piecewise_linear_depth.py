@@ -2,12 +2,8 @@
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.max_forms import max_form
-from rankcheck.instances.networks import STEEPEST
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.deepen import deepen
-from rankcheck.witnesses.leaky_representation import leaky_representation
-from rankcheck.witnesses.piecewise_linear import MaxForm, max_network
+from rankcheck.instances import STEEPEST, Source, instances, max_form
+from rankcheck.witnesses import MaxForm, deepen, leaky_representation, max_network
 
 
 def functions(source: Source, times: int = 1) -> MaxForm:

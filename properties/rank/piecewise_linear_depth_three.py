@@ -4,11 +4,8 @@ import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.max_forms import max_form
-from rankcheck.instances.networks import STEEPEST
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.leaky_representation import leaky_representation
-from rankcheck.witnesses.piecewise_linear import MaxForm, Maximum, binary_tree, max_network
+from rankcheck.instances import STEEPEST, Source, instances, max_form
+from rankcheck.witnesses import MaxForm, Maximum, binary_tree, leaky_representation, max_network
 
 from ._two_layers import two_layers
 

@@ -5,10 +5,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.instances import Source, instances, positive
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import rank_one_interpolant
 
 
 @instances

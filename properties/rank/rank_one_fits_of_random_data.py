@@ -7,12 +7,16 @@ import torch
 from scipy.special import bdtrc
 
 from rankcheck import Erratum, leq, paper, statistical
-from rankcheck.data import path_tail
-from rankcheck.data.path_tail import likely_length, log_path_tail
-from rankcheck.data.tours import distances, path_lower_bound, shortest_path
-from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses.identity_layers import identity_layers
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.data import (
+    distances,
+    likely_length,
+    log_path_tail,
+    path_lower_bound,
+    path_tail,
+    shortest_path,
+)
+from rankcheck.instances import Source, instances
+from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 from ._random_points import discrete, folded, uniform
 

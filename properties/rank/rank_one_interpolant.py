@@ -4,12 +4,9 @@ import torch
 
 from rankcheck import Erratum, construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import slope
-from rankcheck.instances.points import distinct_points
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, distinct_points, instances, slope
 from rankcheck.networks import Network
-from rankcheck.witnesses.identity_layers import identity_layers
-from rankcheck.witnesses.rank_one_interpolant import RankOneInterpolant, rank_one_interpolant
+from rankcheck.witnesses import RankOneInterpolant, identity_layers, rank_one_interpolant
 
 
 @instances

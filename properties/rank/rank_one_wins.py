@@ -3,14 +3,18 @@
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.networks import slope_in_range
-from rankcheck.instances.points import distinct_points
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    clear_of_boundaries,
+    distinct_points,
+    instances,
+    orthogonal,
+    positive,
+    slope_in_range,
+)
 from rankcheck.linalg import singular_values
 from rankcheck.networks import Network
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.witnesses import rank_one_interpolant
 
 
 def data_of(source: Source, net: Network):

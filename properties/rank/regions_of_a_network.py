@@ -9,8 +9,7 @@ import torch
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.balls import BallArray
-from rankcheck.instances.integer_networks import integer_box, integer_network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, integer_box, integer_network
 from rankcheck.regions import regions
 
 from ._regions import exact

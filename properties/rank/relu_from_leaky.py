@@ -3,9 +3,8 @@
 import torch
 
 from rankcheck import Erratum, eq, identity, paper
-from rankcheck.instances.networks import STEEPEST
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.evaluation import leaky
+from rankcheck.instances import STEEPEST, Source, instances
+from rankcheck.networks import leaky
 
 
 @instances

@@ -4,11 +4,9 @@ import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.loops import bent_loops, loops, stopped_loops
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, bent_loops, instances, loops, positive, stopped_loops
 from rankcheck.networks import Network
-from rankcheck.witnesses.loops import CLOSED, Loop
+from rankcheck.theory.witnesses.loops import CLOSED, Loop
 
 
 @instances

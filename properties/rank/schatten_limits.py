@@ -5,8 +5,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import leq, limit, paper
-from rankcheck.instances.matrices import matrix, partial_isometries, signs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, matrix, partial_isometries, signs
 from rankcheck.linalg import power, rank, schatten_power, singular_values
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.networks import (
+from rankcheck.instances import (
     balanced_linear_networks,
     networks_at_points,
     steep_networks,

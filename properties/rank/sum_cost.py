@@ -4,10 +4,9 @@ import torch
 
 from rankcheck import Erratum, bound, construction, eq, leq, paper, step
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, network
 from rankcheck.networks import Network
-from rankcheck.witnesses.constants import (
+from rankcheck.witnesses import (
     constant_network,
     last_bias_as_unit,
     least_constant_cost,

@@ -9,15 +9,21 @@ from typing import Any
 import torch
 
 from rankcheck import Erratum, bound, construction, eq, leq, lt, paper, refuted
-from rankcheck.costs.rays import room_of_three_rays
-from rankcheck.instances.loops import bent_loops, loops
-from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.networks import slope, slope_in_range
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    bent_loops,
+    instances,
+    loops,
+    orthogonal,
+    positive,
+    slope,
+    slope_in_range,
+)
 from rankcheck.linalg import frobenius_squared
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.loops import Loop, activate
-from rankcheck.witnesses.switching_loops import switching_loop
+from rankcheck.theory.costs.rays import room_of_three_rays
+from rankcheck.theory.scalars import scalar
+from rankcheck.theory.witnesses.loops import Loop, activate
+from rankcheck.theory.witnesses.switching_loops import switching_loop
 
 CUBE = Fraction(27, 4)
 """The cube of 3/∛4 = 1.88988…"""

@@ -4,17 +4,20 @@ import torch
 
 from rankcheck import Erratum, bound, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.data.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
-from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import network, slope
-from rankcheck.instances.points import distinct_points
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import (
+    Source,
+    distinct_points,
+    instances,
+    network,
+    positive,
+    semi_orthogonal,
+    slope,
+)
 from rankcheck.linalg import operator_norm
-from rankcheck.networks import Network
-from rankcheck.networks.bounds import interval_bounds
+from rankcheck.networks import Network, interval_bounds
 from rankcheck.regions import regions
-from rankcheck.witnesses.identity_layers import identity_layers
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.theory.data.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
+from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 
 def on_a_box(h, g, x, extra):

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import torch
 
 from rankcheck import leq, paper, statistical
-from rankcheck.data import growth
-from rankcheck.data.growth import fitted_exponent, nearest_neighbours, serpentine
-from rankcheck.instances.source import Source, instances, seed_of
+from rankcheck.data import fitted_exponent, growth, nearest_neighbours, serpentine
+from rankcheck.instances import Source, instances, seed_of
 
 from ._random_points import discrete, folded, uniform, warped
 

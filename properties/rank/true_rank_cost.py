@@ -4,15 +4,15 @@ import torch
 
 from rankcheck import Erratum, construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.factorisations import factorisation
-from rankcheck.instances.max_forms import max_form
-from rankcheck.instances.networks import STEEPEST
-from rankcheck.instances.points import box, points_in
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.witnesses.identity_layers import identity_layers, translate
-from rankcheck.witnesses.leaky_representation import leaky_representation
-from rankcheck.witnesses.piecewise_linear import binary_tree, max_network
+from rankcheck.instances import STEEPEST, Source, box, factorisation, instances, max_form, points_in
+from rankcheck.networks import interval_bounds
+from rankcheck.witnesses import (
+    binary_tree,
+    identity_layers,
+    leaky_representation,
+    max_network,
+    translate,
+)
 
 from ._two_layers import two_layers
 

@@ -4,12 +4,14 @@ import torch
 
 from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import network, networks_with_inputs
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances, network, networks_with_inputs, positive
 from rankcheck.linalg import frobenius_squared
-from rankcheck.networks.balancing import balance_layers, layer_imbalances, layer_rescaling
-from rankcheck.networks.gradients import squared_error_gradient
+from rankcheck.networks import (
+    balance_layers,
+    layer_imbalances,
+    layer_rescaling,
+    squared_error_gradient,
+)
 
 
 @instances

@@ -5,11 +5,9 @@ from itertools import pairwise
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import STEEPEST
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import STEEPEST, Source, instances, positive
 from rankcheck.networks import Network
-from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+from rankcheck.witnesses import rank_one_interpolant
 
 
 def narrow(source: Source, *, width: int = 1, low: float = 0.0):

@@ -2,11 +2,10 @@
 
 import torch
 
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source
-from rankcheck.networks.piecewise_linear import PiecewiseLinear
-from rankcheck.scalars import pi
-from rankcheck.witnesses.inner_product import DepthThree
+from rankcheck.instances import Source, positive
+from rankcheck.networks import PiecewiseLinear
+from rankcheck.theory.scalars import pi
+from rankcheck.witnesses import DepthThree
 
 
 def subdivision(source: Source, pieces: int, start=-1, length=2):

@@ -1,6 +1,6 @@
 """How far a polynomial is from a sine, in the Legendre basis."""
 
-from rankcheck.separation.oscillation import sine_coefficients, sine_energy
+from rankcheck.separation import sine_coefficients, sine_energy
 
 
 def distance(d, q, deviation):

@@ -5,10 +5,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.piecewise_linear import PiecewiseLinear
-from rankcheck.scalars import scalar
+from rankcheck.instances import Source, instances, positive
+from rankcheck.networks import PiecewiseLinear
+from rankcheck.theory.scalars import scalar
 
 from ._functions import lipschitz_function, subdivision
 

@@ -6,17 +6,17 @@ from fractions import Fraction
 import torch
 
 from rankcheck import leq, limit, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
-from rankcheck.scalars import pi, square_root
-from rankcheck.separation.legendre import legendre_table, orthonormal_table
-from rankcheck.separation.oscillation import (
+from rankcheck.instances import Source, instances, unit_vectors
+from rankcheck.separation import (
+    legendre_table,
+    orthonormal_table,
     plane_wave_coefficients,
     plane_wave_degrees,
     plane_wave_tails,
     sine_coefficients,
     sine_energy,
 )
+from rankcheck.theory.scalars import pi, square_root
 
 
 def wave(source: Source, d: int):

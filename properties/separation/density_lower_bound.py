@@ -5,11 +5,10 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, bound, leq, paper
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 from rankcheck.linalg import power
-from rankcheck.scalars import pi, scalar, square_root
-from rankcheck.separation.legendre import density
-from rankcheck.separation.oscillation import density_lower_bound
+from rankcheck.separation import density, density_lower_bound
+from rankcheck.theory.scalars import pi, scalar, square_root
 
 
 @instances

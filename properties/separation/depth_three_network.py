@@ -7,12 +7,10 @@ import torch
 
 from rankcheck import Erratum, construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_pair
-from rankcheck.networks.piecewise_linear import zigzag
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.inner_product import (
+from rankcheck.instances import Source, instances, positive, unit_pair
+from rankcheck.networks import zigzag
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import (
     DepthThree,
     depth_three,
     depth_three_cells,

@@ -4,16 +4,16 @@ import torch
 
 from rankcheck import bound, leq, paper
 from rankcheck.claims.claim import Need
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances import Source, instances
 from rankcheck.separation import (
     best_fit,
     correlations,
     distance_squared,
     main_lower_bound,
     separable_gram,
+    sine_coefficients,
     tail_norm,
 )
-from rankcheck.separation.oscillation import sine_coefficients
 
 from ._neurons import neurons_and_constant
 

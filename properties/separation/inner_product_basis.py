@@ -1,9 +1,8 @@
 """“Inner product functions” of `separation`: an orthonormal basis of the functions of ⟨x, x′⟩."""
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.separation.legendre import legendre_table, orthonormal_table
-from rankcheck.separation.spherical import sphere_rule
+from rankcheck.instances import Source, instances
+from rankcheck.separation import legendre_table, orthonormal_table, sphere_rule
 
 
 @instances

@@ -7,10 +7,9 @@ import torch
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import pair_on_grid, unit_pair
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.inner_product import (
+from rankcheck.instances import Source, instances, pair_on_grid, unit_pair
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import (
     inner_product_cells,
     inner_product_network,
     largest_parameter,

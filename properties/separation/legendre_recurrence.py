@@ -7,9 +7,8 @@ from fractions import Fraction
 import torch
 
 from rankcheck import eq, identity, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.separation.legendre import legendre, monomials
-from rankcheck.separation.spherical import laplace_integral
+from rankcheck.instances import Source, instances
+from rankcheck.separation import laplace_integral, legendre, monomials
 
 
 @instances

@@ -9,11 +9,10 @@ import torch
 
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.claim import Need
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
-from rankcheck.scalars import scalar
-from rankcheck.witnesses.lipschitz import (
+from rankcheck.instances import Source, instances, positive
+from rankcheck.networks import PiecewiseLinear, zigzag
+from rankcheck.theory.scalars import scalar
+from rankcheck.witnesses import (
     cells_needed,
     interpolate,
     interpolate_cells,

@@ -3,8 +3,7 @@
 import torch
 
 from rankcheck import Erratum, bound, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
+from rankcheck.instances import Source, instances, unit_vectors
 from rankcheck.linalg import eye
 from rankcheck.separation import (
     diagonal_norms,

@@ -4,8 +4,8 @@ d."""
 import math
 
 from rankcheck import Erratum, eq, identity, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.separation.legendre import multiplicity
+from rankcheck.instances import Source, instances
+from rankcheck.separation import multiplicity
 
 
 @instances

@@ -4,8 +4,7 @@ import torch
 
 from rankcheck import eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
+from rankcheck.instances import Source, instances, unit_vectors
 from rankcheck.networks import Network
 
 

@@ -5,19 +5,17 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, eq, leq, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Instances, Source, instances
-from rankcheck.instances.spheres import unit_vectors
+from rankcheck.instances import Instances, Source, instances, positive, unit_vectors
 from rankcheck.linalg import power
-from rankcheck.scalars import scalar, square_root
 from rankcheck.separation import (
     diagonal_norms,
     neuron_coefficients,
     neuron_norm_bound,
     neuron_second_moment,
     neuron_supremum,
+    sphere_rule,
 )
-from rankcheck.separation.spherical import sphere_rule
+from rankcheck.theory.scalars import scalar, square_root
 
 from ._neurons import directions
 

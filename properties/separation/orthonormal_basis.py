@@ -3,9 +3,9 @@
 import torch
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import pi
-from rankcheck.separation.legendre import density, even_moment, orthonormal_table, quadrature
+from rankcheck.instances import Source, instances
+from rankcheck.separation import density, even_moment, orthonormal_table, quadrature
+from rankcheck.theory.scalars import pi
 
 
 @instances

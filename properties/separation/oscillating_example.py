@@ -7,10 +7,9 @@ import torch
 
 from rankcheck import bound, construction, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
-from rankcheck.scalars import pi, scalar
-from rankcheck.witnesses.inner_product import depth_three, depth_three_cells, largest_parameter
+from rankcheck.instances import Source, instances, unit_vectors
+from rankcheck.theory.scalars import pi, scalar
+from rankcheck.witnesses import depth_three, depth_three_cells, largest_parameter
 
 from ._functions import heavier, sine
 

@@ -5,15 +5,15 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, eq, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import pi, scalar, square_root
-from rankcheck.separation.oscillation import (
+from rankcheck.instances import Source, instances
+from rankcheck.separation import (
     distance_lower_bound,
     sign_change_lower_bound,
     sine_against_degree,
     sine_coefficients,
     sine_tail,
 )
+from rankcheck.theory.scalars import pi, scalar, square_root
 
 from ._sines import distance
 

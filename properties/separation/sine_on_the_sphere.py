@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from rankcheck import bound, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.separation.oscillation import sine_distance_bound, sine_energy
+from rankcheck.instances import Source, instances
+from rankcheck.separation import sine_distance_bound, sine_energy
 
 from ._sines import distance
 

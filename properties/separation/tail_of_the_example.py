@@ -6,9 +6,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, bound, leq, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import pi, scalar
-from rankcheck.separation.oscillation import example_tail, sine_coefficients, sine_energy
+from rankcheck.instances import Source, instances
+from rankcheck.separation import example_tail, sine_coefficients, sine_energy
+from rankcheck.theory.scalars import pi, scalar
 
 
 @instances

@@ -7,8 +7,8 @@ from fractions import Fraction
 import torch
 
 from rankcheck import bound, leq, limit, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.separation.widths import (
+from rankcheck.instances import Source, instances
+from rankcheck.separation import (
     depth_three_width,
     depth_two_width,
     log_width,

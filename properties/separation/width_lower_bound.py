@@ -8,22 +8,24 @@ from functools import lru_cache
 import torch
 
 from rankcheck import Erratum, bound, eq, identity, leq, paper
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.scalars import square_root
-from rankcheck.separation import distance_squared, multiplicity, separable_norms, tail_norm
-from rankcheck.separation.oscillation import sine_coefficients
-from rankcheck.separation.widths import (
+from rankcheck.instances import Source, instances, positive
+from rankcheck.separation import (
     depth_two_width,
+    distance_squared,
     guaranteed_error,
+    multiplicity,
     printed_norms,
     printed_width,
+    separable_norms,
     sharper_width,
+    sine_coefficients,
     slides_error_like,
+    tail_norm,
     width_as_on_the_slides,
     width_as_printed,
     width_from_the_norm,
 )
+from rankcheck.theory.scalars import square_root
 
 from ._neurons import neurons_and_constant
 

@@ -4,9 +4,8 @@ proof."""
 import torch
 
 from rankcheck import eq, identity, paper
-from rankcheck.instances.source import Source, instances
-from rankcheck.instances.spheres import unit_vectors
-from rankcheck.separation.zonal import (
+from rankcheck.instances import Source, instances, unit_vectors
+from rankcheck.separation import (
     cross_by_moments,
     cross_by_quadrature,
     cross_inner_product,

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.model import Model, ModelError, label, require
-from rankcheck.networks import Network
+from rankcheck.theory.networks import Network
 
 __all__ = [
     "Activation",

@@ -12,9 +12,9 @@ from rankcheck.audit.model import Model
 from rankcheck.audit.points import Seen, batch_size, on_device
 from rankcheck.audit.ranks import NEAR, rank_facts, ranks_and_gaps
 from rankcheck.audit.result import Balanced, LayerFacts, most_common
-from rankcheck.linalg import frobenius_squared, rank_threshold
-from rankcheck.networks import Network, neuron_imbalances
-from rankcheck.witnesses.projections import isometry_distance
+from rankcheck.theory.linalg import frobenius_squared, rank_threshold
+from rankcheck.theory.networks import Network, neuron_imbalances
+from rankcheck.theory.witnesses.projections import isometry_distance
 
 __all__ = [
     "balance",

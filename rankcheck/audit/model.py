@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rankcheck.errors import InputError
-from rankcheck.networks import Network, balance_neurons
 from rankcheck.stored import shown
+from rankcheck.theory.networks import Network, balance_neurons
 
 __all__ = ["NO_CHAIN", "Model", "ModelError", "label", "require"]
 

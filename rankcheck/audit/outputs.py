@@ -18,7 +18,7 @@ from torch import Tensor
 from rankcheck.audit.files import rows_of, where
 from rankcheck.audit.model import Model, require
 from rankcheck.audit.result import OutputFacts
-from rankcheck.networks import Network
+from rankcheck.theory.networks import Network
 
 __all__ = ["check_outputs"]
 

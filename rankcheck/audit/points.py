@@ -25,17 +25,17 @@ from torch import Tensor
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.ranks import GAP, TOLERANCE, rank_facts, ranks_and_gaps
 from rankcheck.audit.result import BoundByRank, DataFacts, Quantiles, RankFacts
-from rankcheck.costs import effective_index_rank, egop, excess
-from rankcheck.linalg import (
+from rankcheck.theory.costs import effective_index_rank, egop, excess
+from rankcheck.theory.linalg import (
     frobenius_squared,
     power,
     rank_threshold,
     singular_values,
     symmetric_sqrt,
 )
-from rankcheck.networks import AtPoints, Network, gram
-from rankcheck.networks.rounding import product_noise
-from rankcheck.networks.tangent_kernel import ntk_trace_at
+from rankcheck.theory.networks import AtPoints, Network, gram
+from rankcheck.theory.networks.rounding import product_noise
+from rankcheck.theory.networks.tangent_kernel import ntk_trace_at
 
 __all__ = [
     "KERNEL_ROWS",

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.result import RankFacts
-from rankcheck.linalg import rank_threshold
+from rankcheck.theory.linalg import rank_threshold
 
 __all__ = ["GAP", "NEAR", "TOLERANCE", "rank_facts", "ranks_and_gaps"]
 

@@ -31,7 +31,7 @@ from rankcheck.audit.files import kind_of, parsing, state_of
 from rankcheck.audit.model import NO_CHAIN, Model, ModelError, label, require
 from rankcheck.audit.onnx_chain import chain_of_onnx
 from rankcheck.audit.state import chain_of_parameters
-from rankcheck.networks import Network
+from rankcheck.theory.networks import Network
 
 __all__ = ["chain_of"]
 

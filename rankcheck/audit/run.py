@@ -18,10 +18,10 @@ from rankcheck.audit.read import chain_of
 from rankcheck.audit.result import Audit, ModelFacts, most_common
 from rankcheck.audit.theorems import check_theorems, number_of_theorems
 from rankcheck.audit.words import in_words
+from rankcheck.engine.hunt.settings import check_device
+from rankcheck.engine.parallel.arithmetic import single_thread
 from rankcheck.errors import InputError
-from rankcheck.hunt.settings import check_device
-from rankcheck.linalg import singular_values
-from rankcheck.parallel.arithmetic import single_thread
+from rankcheck.theory.linalg import singular_values
 from rankcheck.versions import versions
 
 __all__ = ["Progress", "audit"]

@@ -19,8 +19,8 @@ from rankcheck.claims.facts import Facts
 from rankcheck.claims.methods import Methods
 from rankcheck.claims.relations import NoTruthValue, Relation
 from rankcheck.errors import InputError, contained
-from rankcheck.instances.source import Instances
 from rankcheck.notebook import InNotebooks
+from rankcheck.theory.instances.source import Instances
 
 Body = Callable[..., "Relation | tuple[Relation, ...]"]
 

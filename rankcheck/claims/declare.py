@@ -24,7 +24,7 @@ from rankcheck.claims.facts import LONGEST_ID, OUTCOMES, is_id
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
-from rankcheck.instances.source import Instances
+from rankcheck.theory.instances.source import Instances
 
 __all__ = [
     "bound",

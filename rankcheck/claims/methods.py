@@ -35,7 +35,7 @@ class Methods:
             shrink: seconds for making a counterexample small.
 
         Returns:
-            A `rankcheck.verification.ledger.Row`.
+            A `rankcheck.engine.verification.ledger.Row`.
 
         Raises:
             InputError: if an option is out of range.
@@ -67,7 +67,7 @@ class Methods:
             rounds: the largest number of rounds.
 
         Returns:
-            A `rankcheck.hunt.Hunt`.
+            A `rankcheck.engine.hunt.Hunt`.
 
         Raises:
             InputError: if the claim cannot be hunted, or an option is out of range.
@@ -136,7 +136,7 @@ class Methods:
             keep: keep the proofs beside the claim.
 
         Returns:
-            A `rankcheck.prove.result.Result`.
+            A `rankcheck.decide.prove.result.Result`.
 
         Raises:
             InputError: if the claim has no instances that can be drawn, or is declared false; if

@@ -18,8 +18,8 @@ import torch
 from rankcheck.balls import BallArray, balls, is_ball
 from rankcheck.claims import tolerances
 from rankcheck.claims.signs import SIGNS, RelationKind
-from rankcheck.instances.source import truth
-from rankcheck.linalg import Array, Number
+from rankcheck.theory.instances.source import truth
+from rankcheck.theory.linalg import Array, Number
 
 #: The integers that a tensor can hold.
 SMALLEST, LARGEST = -(2**63), 2**63 - 1

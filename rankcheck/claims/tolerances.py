@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from rankcheck.networks.network import Network
+from rankcheck.theory.networks.network import Network
 
 UNIT_ROUNDOFF = 2.0**-53
 #: The constant behind "a modest multiple".

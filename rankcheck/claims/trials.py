@@ -21,8 +21,8 @@ import torch
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.errors import InputError
 from rankcheck.files import project_folder
-from rankcheck.instances.source import Source, instances
 from rankcheck.stored import StoredError, build, read_json
+from rankcheck.theory.instances.source import Source, instances
 
 #: The level of all claims about trained networks.
 LEVEL = 0.05

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rankcheck.hunt.arena import Shape
+from rankcheck.engine.hunt.arena import Shape
 from rankcheck.sharpen.task import Finding
 
 __all__ = ["Arm", "Arms"]

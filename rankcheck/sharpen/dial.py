@@ -22,9 +22,9 @@ from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.variants import dialled
-from rankcheck.hunt.arena import Shape
-from rankcheck.instances.record import Record
-from rankcheck.records.ratio import NotCertifiedError, attained
+from rankcheck.engine.hunt.arena import Shape
+from rankcheck.engine.records.ratio import NotCertifiedError, attained
+from rankcheck.engine.verification.counts import Counts
 from rankcheck.sharpen.doubt import doubt
 from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.search import Search
@@ -32,7 +32,7 @@ from rankcheck.sharpen.settings import Settings
 from rankcheck.sharpen.small import made_small
 from rankcheck.sharpen.task import Finding
 from rankcheck.sharpen.values import WHOLE, Dial, Values, taken
-from rankcheck.verification.counts import Counts
+from rankcheck.theory.instances.record import Record
 
 __all__ = ["Frontier", "Probe", "frontier"]
 

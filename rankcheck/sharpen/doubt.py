@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rankcheck.claims.labels import relation_name
-from rankcheck.hunt.arena import Family, Shape
-from rankcheck.hunt.run import hunt
-from rankcheck.records.ratio import attained
+from rankcheck.engine.hunt.arena import Family, Shape
+from rankcheck.engine.hunt.run import hunt
+from rankcheck.engine.records.ratio import attained
 from rankcheck.sharpen.search import Search
 from rankcheck.sharpen.task import Broken, Finding, key_of
 
@@ -23,7 +23,7 @@ def doubt(search: Search, seconds: float) -> None:
     """Hunt the claim of a search; what proves it false is kept there.
 
     Raises:
-        InputError: as `rankcheck.hunt.hunt`.
+        InputError: as `rankcheck.engine.hunt.hunt`.
     """
     claim, settings = search.at, search.settings
     with TemporaryDirectory(prefix="rankcheck-") as folder:

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rankcheck.counterexamples.describe import describe_exact
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.instances.choices import write_choices
+from rankcheck.engine.counterexamples.describe import describe_exact
+from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.records.ratio import Attained
 from rankcheck.notebook import Readable
-from rankcheck.records.ratio import Attained
+from rankcheck.theory.instances.choices import write_choices
 
 __all__ = ["Extremal"]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from rankcheck.counterexamples.shrinking.cropping import CropSource, Edit
-from rankcheck.hunt.arena import BodyError, generated
-from rankcheck.hunt.sample import Sample
-from rankcheck.instances.record import Record
-from rankcheck.instances.source import Rejected
+from rankcheck.engine.counterexamples.shrinking.cropping import CropSource, Edit
+from rankcheck.engine.hunt.arena import BodyError, generated
+from rankcheck.engine.hunt.sample import Sample
 from rankcheck.sharpen.gauge import Gauge
+from rankcheck.theory.instances.record import Record
+from rankcheck.theory.instances.source import Rejected
 
 __all__ = ["fitted", "refits"]
 

@@ -19,11 +19,11 @@ import torch
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
+from rankcheck.engine.hunt.arena import Arena
+from rankcheck.engine.hunt.margins import Margins
+from rankcheck.engine.hunt.sample import Sample
 from rankcheck.errors import InputError
-from rankcheck.hunt.arena import Arena
-from rankcheck.hunt.margins import Margins
-from rankcheck.hunt.sample import Sample
-from rankcheck.instances.source import over_batch
+from rankcheck.theory.instances.source import over_batch
 
 __all__ = ["INFINITE", "Gauge", "NoRatioError"]
 

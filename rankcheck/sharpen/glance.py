@@ -7,8 +7,8 @@ from typing import Any
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
 from rankcheck.errors import InputError
-from rankcheck.instances.drivers import BatchSource
-from rankcheck.instances.source import Rejected
+from rankcheck.theory.instances.drivers import BatchSource
+from rankcheck.theory.instances.source import Rejected
 
 __all__ = ["glance"]
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.sample import Sample
-from rankcheck.instances.record import Entries, Record
-from rankcheck.records.ratio import NotCertifiedError, attained
+from rankcheck.engine.hunt.sample import Sample
+from rankcheck.engine.records.ratio import NotCertifiedError, attained
 from rankcheck.sharpen.gauge import Gauge
 from rankcheck.sharpen.task import Finding
+from rankcheck.theory.instances.record import Entries, Record
 
 __all__ = ["growing"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankcheck.claims.claim import Claim
+from rankcheck.engine.hunt.arena import Family, Shape
+from rankcheck.engine.records.file import RecordError, Records
+from rankcheck.engine.records.renewal import Candidate, candidates, keep, renewed
 from rankcheck.files import shown_path
-from rankcheck.hunt.arena import Family, Shape
-from rankcheck.instances.record import Record
-from rankcheck.records.file import RecordError, Records
-from rankcheck.records.renewal import Candidate, candidates, keep, renewed
 from rankcheck.sharpen.result import Sharpened
 from rankcheck.sharpen.search import Search
+from rankcheck.theory.instances.record import Record
 
 __all__ = ["known", "leave", "record"]
 

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from scipy.optimize import minimize
 
-from rankcheck.hunt.arena import OutOfTime
-from rankcheck.hunt.sample import Sample, together
-from rankcheck.hunt.strategies.starts import LARGE, Space, tidy
+from rankcheck.engine.hunt.arena import OutOfTime
+from rankcheck.engine.hunt.sample import Sample, together
+from rankcheck.engine.hunt.strategies.starts import LARGE, Space, tidy
 from rankcheck.sharpen.gauge import Gauge
 
 __all__ = ["polished", "snapped"]

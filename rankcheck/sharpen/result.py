@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.signs import RelationKind
-from rankcheck.counterexamples.refutation import Refutation
+from rankcheck.engine.counterexamples.refutation import Refutation
+from rankcheck.engine.verification.counts import Counts
 from rankcheck.files import shown_path
 from rankcheck.notebook import InNotebooks, Readable
 from rankcheck.sharpen.dial import Frontier
@@ -17,7 +18,6 @@ from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.recognise import LooksLike
 from rankcheck.sharpen.trend import Trend
 from rankcheck.sharpen.words import message
-from rankcheck.verification.counts import Counts
 
 __all__ = ["Sharp", "Sharpened"]
 

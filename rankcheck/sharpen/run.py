@@ -19,12 +19,13 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.reporting import Found, report_violation
-from rankcheck.hunt.arena import NOT_ASSERTED, Shape
-from rankcheck.hunt.settings import check_claim
-from rankcheck.parallel import executor_for, single_thread
-from rankcheck.records.ratio import attained
+from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.counterexamples.reporting import Found, report_violation
+from rankcheck.engine.hunt.arena import NOT_ASSERTED, Shape
+from rankcheck.engine.hunt.settings import check_claim
+from rankcheck.engine.parallel import executor_for, single_thread
+from rankcheck.engine.records.ratio import attained
+from rankcheck.engine.verification.batching import check_batching
 from rankcheck.sharpen import keeping
 from rankcheck.sharpen.dial import frontier
 from rankcheck.sharpen.extremal import Extremal
@@ -41,7 +42,6 @@ from rankcheck.sharpen.special import of_end, special
 from rankcheck.sharpen.task import Broken, Finding, key_of
 from rankcheck.sharpen.trend import trend
 from rankcheck.sharpen.values import Dial
-from rankcheck.verification.batching import check_batching
 
 __all__ = ["sharpen"]
 

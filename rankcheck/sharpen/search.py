@@ -19,11 +19,9 @@ from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.variants import dialled
-from rankcheck.hunt.arena import Shape
-from rankcheck.hunt.job import Target
-from rankcheck.instances.record import Record
-from rankcheck.instances.source import seed_of
-from rankcheck.parallel import (
+from rankcheck.engine.hunt.arena import Shape
+from rankcheck.engine.hunt.job import Target
+from rankcheck.engine.parallel import (
     Deadline,
     Done,
     Executor,
@@ -33,11 +31,13 @@ from rankcheck.parallel import (
     Work,
     single_thread,
 )
+from rankcheck.engine.verification.counts import Counts
 from rankcheck.sharpen.arms import Arm, Arms
 from rankcheck.sharpen.settings import Settings
 from rankcheck.sharpen.shapes import Shapes
 from rankcheck.sharpen.task import POLISH, Broken, Finding, Outcome, Task, run_task
-from rankcheck.verification.counts import Counts
+from rankcheck.theory.instances.record import Record
+from rankcheck.theory.instances.source import seed_of
 
 __all__ = ["Search", "work_of"]
 
@@ -259,7 +259,7 @@ class Search:
 
 
 def work_of(claim: Claim) -> Work:
-    """The tasks of a claim as a work of `rankcheck.parallel`."""
+    """The tasks of a claim as a work of `rankcheck.engine.parallel`."""
     return Work(partial(_prepare, Target.of(claim)), [claim.file])
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from rankcheck.claims.counterexample import rounded
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.describe import approximately
+from rankcheck.engine.counterexamples.describe import approximately
 
 __all__ = [
     "Data",

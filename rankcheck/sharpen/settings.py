@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankcheck.engine.hunt.settings import check_ends
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT
-from rankcheck.hunt.settings import check_ends
 
 __all__ = ["Settings"]
 

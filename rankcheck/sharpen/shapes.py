@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import BodyError, Family, Shape
-from rankcheck.hunt.drawing import drawn_shape, fewest
-from rankcheck.hunt.points import ShapedSource
-from rankcheck.instances.record import Integer, Record
-from rankcheck.instances.source import Source, seed_of
-from rankcheck.verification.scouts import ScoutSource, Visited
+from rankcheck.engine.hunt.arena import BodyError, Family, Shape
+from rankcheck.engine.hunt.drawing import drawn_shape, fewest
+from rankcheck.engine.hunt.points import ShapedSource
+from rankcheck.engine.verification.scouts import ScoutSource, Visited
+from rankcheck.theory.instances.record import Integer, Record
+from rankcheck.theory.instances.source import Source, seed_of
 
 __all__ = ["Shapes"]
 

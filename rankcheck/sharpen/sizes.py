@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from rankcheck.claims.claim import Claim
+from rankcheck.engine.verification.reach import reached
 from rankcheck.errors import InputError
-from rankcheck.networks.network import Network
-from rankcheck.verification.reach import reached
+from rankcheck.theory.networks.network import Network
 
 __all__ = ["named", "sizes"]
 

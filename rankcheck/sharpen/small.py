@@ -7,12 +7,12 @@ from fractions import Fraction
 import torch
 
 from rankcheck.claims.relations import Relation
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.judge import PRECISIONS
-from rankcheck.counterexamples.shrinking import shrink_record
-from rankcheck.instances.record import Record
-from rankcheck.instances.source import Rejected
-from rankcheck.records.ratio import NotCertifiedError, attained
+from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.counterexamples.judge import PRECISIONS
+from rankcheck.engine.counterexamples.shrinking import shrink_record
+from rankcheck.engine.records.ratio import NotCertifiedError, attained
+from rankcheck.theory.instances.record import Record
+from rankcheck.theory.instances.source import Rejected
 
 __all__ = ["BUDGET", "KEEP", "made_small"]
 
@@ -30,8 +30,8 @@ def made_small(instance: Instance, number: int, budget: float = BUDGET) -> Insta
     """A small instance that attains at least 1 - `KEEP` of the ratio of relation `number`.
 
     Cropping and simplifying lower the numbers of entries and their bits; see
-    `rankcheck.counterexamples.shrinking`. An instance without a certified positive ratio of that
-    relation comes back as it is.
+    `rankcheck.engine.counterexamples.shrinking`. An instance without a certified positive ratio of
+    that relation comes back as it is.
 
     Args:
         number: the place of the relation in what the body returns.

@@ -15,11 +15,11 @@ import numpy as np
 from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.instances.record import Entries, Record
-from rankcheck.networks.balancing import layer_imbalances, neuron_imbalances
-from rankcheck.networks.network import Network
+from rankcheck.engine.counterexamples.instance import Instance
 from rankcheck.sharpen.structure import Fact, enumerated, of_arrays
+from rankcheck.theory.instances.record import Entries, Record
+from rankcheck.theory.networks.balancing import layer_imbalances, neuron_imbalances
+from rankcheck.theory.networks.network import Network
 
 __all__ = ["MOST", "of_end", "of_parts", "sentences", "special"]
 

@@ -18,25 +18,25 @@ import torch
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.variants import dialled
-from rankcheck.counterexamples.instance import Instance
+from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.hunt.arena import BodyError, OutOfTime, Shape, generated, trouble
+from rankcheck.engine.hunt.points import ShapedSource
+from rankcheck.engine.hunt.sample import Sample, together
+from rankcheck.engine.hunt.strategies.descend import descend
+from rankcheck.engine.hunt.strategies.evolve import evolve
+from rankcheck.engine.hunt.strategies.perturb import perturb
+from rankcheck.engine.hunt.strategies.starts import LARGE, entries, starts
+from rankcheck.engine.hunt.transplant import transplanted
+from rankcheck.engine.parallel import Deadline
+from rankcheck.engine.records.ratio import Attained, NotCertifiedError, attained
+from rankcheck.engine.verification.counts import Counts
 from rankcheck.errors import InputError
-from rankcheck.hunt.arena import BodyError, OutOfTime, Shape, generated, trouble
-from rankcheck.hunt.points import ShapedSource
-from rankcheck.hunt.sample import Sample, together
-from rankcheck.hunt.strategies.descend import descend
-from rankcheck.hunt.strategies.evolve import evolve
-from rankcheck.hunt.strategies.perturb import perturb
-from rankcheck.hunt.strategies.starts import LARGE, entries, starts
-from rankcheck.hunt.transplant import transplanted
-from rankcheck.instances.record import Record
-from rankcheck.instances.source import Rejected, seed_of
-from rankcheck.parallel import Deadline
-from rankcheck.records.ratio import Attained, NotCertifiedError, attained
 from rankcheck.sharpen.fitting import fitted
 from rankcheck.sharpen.gauge import INFINITE, Gauge
 from rankcheck.sharpen.polish import polished, snapped
 from rankcheck.sharpen.sizes import sizes
-from rankcheck.verification.counts import Counts
+from rankcheck.theory.instances.record import Record
+from rankcheck.theory.instances.source import Rejected, seed_of
 
 __all__ = ["POLISH", "Broken", "Finding", "Outcome", "Task", "height", "key_of", "run_task"]
 

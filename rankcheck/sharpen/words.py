@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from rankcheck.catalogue.entry import at_prompt
+from rankcheck.claims.catalogue.entry import at_prompt
 from rankcheck.claims.labels import readable
-from rankcheck.counterexamples.describe import approximately
+from rankcheck.engine.counterexamples.describe import approximately
 from rankcheck.files import shown_path
 from rankcheck.sharpen.sentences import (
     Data,
@@ -144,7 +144,7 @@ def again(data: Data) -> str:
         return ""
     path = shown_path(Path(data["certificate"]))
     if at_prompt(Path(data["file"])):  # no command finds the claim
-        return f"rankcheck.counterexamples.replay({path!r}, claim=claim)"
+        return f"rankcheck.engine.counterexamples.replay({path!r}, claim=claim)"
     return f"rankcheck replay {shlex.quote(path)}"
 
 

@@ -15,14 +15,14 @@ from rankcheck.audit.theorems import run as theorems
 from rankcheck.audit.theorems.check import Certifier, exact_network
 from rankcheck.audit.theorems.evaluate import Outcome, SharpNetwork, at_points, sharp
 from rankcheck.audit.theorems.table import LEFT_OUT, theorem_of
-from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.loader import load
+from rankcheck.claims.catalogue.collect import project
+from rankcheck.claims.catalogue.loader import load
 from rankcheck.claims.kinds import FALSE
-from rankcheck.instances.balanced import balanced_networks_with_inputs
-from rankcheck.instances.drivers import BatchSource
-from rankcheck.instances.networks import balanced_linear_networks, networks_with_inputs
 from rankcheck.networks import Network
-from rankcheck.networks.balancing import balance_neurons
+from rankcheck.theory.instances.balanced import balanced_networks_with_inputs
+from rankcheck.theory.instances.drivers import BatchSource
+from rankcheck.theory.instances.networks import balanced_linear_networks, networks_with_inputs
+from rankcheck.theory.networks.balancing import balance_neurons
 
 from . import nets
 

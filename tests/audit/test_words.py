@@ -8,10 +8,10 @@ import torch
 from rankcheck.audit import audit
 from rankcheck.audit.result import Balanced, Quantiles
 from rankcheck.audit.words import FREE, STEP, in_words, numbers
+from rankcheck.faces.report.audit import audit_page
+from rankcheck.faces.terminal.audit import brief, lines
 from rankcheck.networks import Network
-from rankcheck.report.audit import audit_page
-from rankcheck.terminal.audit import brief, lines
-from tests.report.audits import made_up, without_data
+from tests.faces.report.audits import made_up, without_data
 
 from .nets import model_of, normal
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from rankcheck.commands.cli import main
+from rankcheck.faces.commands.cli import main
 
 #: By this the number of inputs is multiplied in the nightly lane: some 20 000 in all.
 NIGHTLY = 20

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
-from rankcheck.counterexamples.certificate import write
-from rankcheck.counterexamples.given import from_choices
-from rankcheck.verification.ledger import Ledger
-from rankcheck.verification.one import verify_entry
-from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
+from rankcheck.engine.counterexamples.certificate import write
+from rankcheck.engine.counterexamples.given import from_choices
+from rankcheck.engine.verification.ledger import Ledger
+from rankcheck.engine.verification.one import verify_entry
+from rankcheck.engine.verification.profiles import Profile, Settings
 
 CLAIMS = Path(__file__).with_name("stored.txt")
 #: Few instances: what is tried is the input, not the claim.

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from rankcheck.catalogue.kept import digest
+from rankcheck.claims.catalogue.kept import digest
 
 #: Texts that have broken programs: long, with control characters, paths, numbers in disguise.
 ODD_TEXTS = st.sampled_from(

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from rankcheck.catalogue.certificates import CertificateError
-from rankcheck.counterexamples import replay
+from rankcheck.claims.catalogue.certificates import CertificateError
+from rankcheck.engine.counterexamples import replay
 
 from .cases import cases, refused, run
 from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, signed, torn

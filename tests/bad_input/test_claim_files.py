@@ -7,11 +7,11 @@ import sys
 import pytest
 from hypothesis import strategies as st
 
-from rankcheck.catalogue.loader import load_each
-from rankcheck.catalogue.selection import select
+from rankcheck.claims.catalogue.loader import load_each
+from rankcheck.claims.catalogue.selection import select
+from rankcheck.engine.verification.ledger import Row
+from rankcheck.engine.verification.one import verify_entry
 from rankcheck.errors import InputError
-from rankcheck.verification.ledger import Row
-from rankcheck.verification.one import verify_entry
 from tests import claim_text
 
 from .cases import cases, refused, run
@@ -128,7 +128,7 @@ def test_bytes_that_are_no_text(mine, seed):
         'sys.modules["torch"] = None',
         'del sys.modules["numpy"]',
         'sys.modules["flint"] = type(sys)("flint")',
-        'sys.modules["rankcheck.verification.check"] = None',
+        'sys.modules["rankcheck.engine.verification.check"] = None',
         'sys.modules["a_module_that_comes_later"] = None',
         'sys.modules["json"] = None',
         "sys.modules.clear()",

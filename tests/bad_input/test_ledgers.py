@@ -6,9 +6,9 @@ import pytest
 from hypothesis import strategies as st
 
 from rankcheck import files
+from rankcheck.engine.verification.ledger import Row, read_ledger
 from rankcheck.errors import InputError
-from rankcheck.report import ledger_page
-from rankcheck.verification.ledger import Row, read_ledger
+from rankcheck.faces.report import ledger_page
 
 from .cases import cases, refused, run
 from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, mutated, torn

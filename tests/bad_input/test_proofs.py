@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from rankcheck import leq
 from rankcheck.claims.claim import Claim
-from rankcheck.instances.source import instances
-from rankcheck.prove.again import UnsoundError, prove_again
-from rankcheck.prove.file import ProofError, keep
-from rankcheck.prove.run import prove
+from rankcheck.decide.prove.again import UnsoundError, prove_again
+from rankcheck.decide.prove.file import ProofError, keep
+from rankcheck.decide.prove.run import prove
+from rankcheck.theory.instances.source import instances
 
 from .cases import cases, refused, run
 from .strategies import WHOLE_TEXTS, as_bytes, mutated, signed, torn

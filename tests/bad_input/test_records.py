@@ -8,11 +8,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import strategies as st
 
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.instances.choices import read_choices
-from rankcheck.records.again import prove_again
-from rankcheck.records.file import RecordError, Records
-from rankcheck.records.renewal import Candidate, keep, renewed
+from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.records.again import prove_again
+from rankcheck.engine.records.file import RecordError, Records
+from rankcheck.engine.records.renewal import Candidate, keep, renewed
+from rankcheck.theory.instances.choices import read_choices
 
 from .cases import cases, refused, run
 from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, signed, torn

@@ -10,10 +10,10 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from rankcheck import linalg
 from rankcheck.balls import BallArray, NoBallForm, Undecided, balls, pi, rank
 from rankcheck.balls.complexes import Complex
 from rankcheck.text import array_text, short_text, value_text
+from rankcheck.theory import linalg
 
 exact: Any = BallArray.exact
 

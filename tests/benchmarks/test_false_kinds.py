@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
-from rankcheck.counterexamples.judge import judge
-from rankcheck.instances.choices import read_choices
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import PROFILES, Settings
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
+from rankcheck.engine.counterexamples.judge import judge
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import PROFILES, Settings
+from rankcheck.theory.instances.choices import read_choices
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "statements" / "false_kinds.py"
 CLAIMS = load(select([str(FILE)]))

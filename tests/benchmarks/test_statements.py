@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
+from rankcheck.engine.hunt import hunt
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import PROFILES, Settings
 from rankcheck.errors import InputError
-from rankcheck.hunt import hunt
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import PROFILES, Settings
 
 STATEMENTS = Path(__file__).parents[2] / "benchmarks" / "statements"
 #: How the easy statements have to end.

@@ -8,17 +8,17 @@ from importlib import import_module
 from types import SimpleNamespace
 from unittest.mock import patch as patched
 
-from rankcheck.catalogue import kept
+from rankcheck.claims.catalogue import kept
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples import certificate, describe, instance, reporting
-from rankcheck.counterexamples.shrinking import violations
+from rankcheck.engine.counterexamples import certificate, describe, instance, reporting
+from rankcheck.engine.counterexamples.shrinking import violations
+from rankcheck.engine.verification import check
 from rankcheck.instances import choices
-from rankcheck.verification import check
 
 from .table import Break, around, everywhere, put
 
 # The package has a function of that name.
-replay = import_module("rankcheck.counterexamples.replay")
+replay = import_module("rankcheck.engine.counterexamples.replay")
 CERTIFICATE = "counterexamples/test_certificate.py::"
 SMALLEST, SHRINKING = "counterexamples/test_smallest.py::", "counterexamples/test_shrinking.py::"
 

@@ -8,8 +8,8 @@ from rankcheck.claims import relations, tolerances, variants
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
-from rankcheck.verification import check, controls, evaluation, stages, tally
-from rankcheck.verification.controls import Control
+from rankcheck.engine.verification import check, controls, evaluation, stages, tally
+from rankcheck.engine.verification.controls import Control
 
 from .table import Break, around, around_property, everywhere, put
 

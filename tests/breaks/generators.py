@@ -3,9 +3,9 @@
 import torch
 
 from rankcheck.instances import drivers
-from rankcheck.instances.drivers import BatchSource, DrawSource, ReplaySource, ScopeSource
-from rankcheck.instances.record import Record
-from rankcheck.instances.source import Source
+from rankcheck.theory.instances.drivers import BatchSource, DrawSource, ReplaySource, ScopeSource
+from rankcheck.theory.instances.record import Record
+from rankcheck.theory.instances.source import Source
 
 from .table import Break, around, put
 

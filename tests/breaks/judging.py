@@ -5,17 +5,17 @@ from fractions import Fraction
 from importlib import import_module
 
 from rankcheck.claims import tolerances
-from rankcheck.counterexamples import rounding
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.judge import Judgement
-from rankcheck.instances.drivers import ReplaySource
-from rankcheck.instances.source import Source
-from rankcheck.verification import search
+from rankcheck.engine.counterexamples import rounding
+from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.counterexamples.judge import Judgement
+from rankcheck.engine.verification import search
+from rankcheck.theory.instances.drivers import ReplaySource
+from rankcheck.theory.instances.source import Source
 
 from .table import Break, around, everywhere, put
 
 # The package has a function of that name.
-judge = import_module("rankcheck.counterexamples.judge")
+judge = import_module("rankcheck.engine.counterexamples.judge")
 JUDGE, ROUNDING = "counterexamples/test_judge.py::", "counterexamples/test_rounding.py::"
 SATISFIED = Judgement("satisfied", 128)
 

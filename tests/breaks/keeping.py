@@ -1,8 +1,8 @@
 """Breaks of records: of what one says, of what renews it, and of what a run makes of it."""
 
-from rankcheck.records import again, ratio, renewal
-from rankcheck.records.file import Records
-from rankcheck.verification import stages, standing
+from rankcheck.engine.records import again, ratio, renewal
+from rankcheck.engine.records.file import Records
+from rankcheck.engine.verification import stages, standing
 
 from .table import Break, around, everywhere, put
 

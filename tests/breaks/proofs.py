@@ -1,12 +1,12 @@
 """Breaks of proofs: of what proves, of the second checker, and of the controls."""
 
-from rankcheck.algebra.cell import Cell, Linked
-from rankcheck.prove import controls
-from rankcheck.prove.checking import faces, trees
-from rankcheck.prove.checking.connection import Connection
-from rankcheck.prove.checking.goals import GoalChecker
-from rankcheck.prove.checking.signs import ANY, Known
-from rankcheck.prove.checking.trees import Trees
+from rankcheck.decide.algebra.cell import Cell, Linked
+from rankcheck.decide.prove import controls
+from rankcheck.decide.prove.checking import faces, trees
+from rankcheck.decide.prove.checking.connection import Connection
+from rankcheck.decide.prove.checking.goals import GoalChecker
+from rankcheck.decide.prove.checking.signs import ANY, Known
+from rankcheck.decide.prove.checking.trees import Trees
 
 from .table import Break, around, put
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import torch
 from hypothesis.errors import NoSuchExample
 
-from rankcheck.hunt import margins, shard
-from rankcheck.hunt.strategies import descend
+from rankcheck.engine.hunt import margins, shard
+from rankcheck.engine.hunt.strategies import descend
+from rankcheck.engine.verification import controls, evaluation, scope, search, stages
 from rankcheck.instances import scope as scopes
-from rankcheck.verification import controls, evaluation, scope, search, stages
 
 from .table import Break, around, around_property, everywhere, put
 

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from rankcheck.terminal import exits
-from rankcheck.verification import ledger, one, run
-from rankcheck.verification.counts import Counts
-from rankcheck.verification.ledger import Row
+from rankcheck.engine.verification import ledger, one, run
+from rankcheck.engine.verification.counts import Counts
+from rankcheck.engine.verification.ledger import Row
+from rankcheck.faces.terminal import exits
 
 from .table import Break, around, everywhere, put
 

@@ -24,7 +24,7 @@ from rankcheck import (
     step,
 )
 from rankcheck.claims import registry
-from rankcheck.instances.source import instances
+from rankcheck.theory.instances.source import instances
 
 PLACE = paper("rank", "p. 1")
 

@@ -7,7 +7,7 @@ import pytest
 from rankcheck.claims import trials
 from rankcheck.claims.trials import recorded_runs
 from rankcheck.errors import InputError
-from rankcheck.instances.drivers import BatchSource
+from rankcheck.theory.instances.drivers import BatchSource
 
 RUNS = [
     {"part": "deep", "seed": 7, "settings": {"depth": 9}, "measured": {"error": 0.5}},

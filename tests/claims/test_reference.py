@@ -2,7 +2,7 @@
 
 import pytest
 
-from rankcheck.catalogue.collect import project
+from rankcheck.claims.catalogue.collect import project
 from rankcheck.claims.reference import OWN, Reference, documents, headings, paper, parsed
 from rankcheck.errors import InputError
 from rankcheck.files import project_folder

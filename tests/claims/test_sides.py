@@ -3,17 +3,17 @@
 import pytest
 
 import rankcheck as rc
-from rankcheck.catalogue.certificates import FORM, read
-from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.reading import read_file
+from rankcheck.claims.catalogue.certificates import FORM, read
+from rankcheck.claims.catalogue.collect import project
+from rankcheck.claims.catalogue.reading import read_file
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.sides import sides_of
-from rankcheck.counterexamples.refutation import assigned
-from rankcheck.instances.matrices import matrices
+from rankcheck.engine.counterexamples.refutation import assigned
+from rankcheck.theory.instances.matrices import matrices
 
 FILE = r'''
 from rankcheck import conjecture, eq, leq
-from rankcheck.instances.matrices import matrices
+from rankcheck.theory.instances.matrices import matrices
 
 
 @conjecture("mine.one", instances=matrices())

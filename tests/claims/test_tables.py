@@ -7,12 +7,12 @@ from typing import get_args
 import pytest
 
 import rankcheck
-from rankcheck.catalogue.reading import read_file
+from rankcheck.claims.catalogue.reading import read_file
 from rankcheck.claims.declare import Accused, Checked
 from rankcheck.claims.facts import HEAD, Facts
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.verdicts import VERDICTS, Verdict
-from rankcheck.verification.ledger import Row
+from rankcheck.engine.verification.ledger import Row
 
 ARGUMENTS = [item for item in fields(Facts) if item.name not in HEAD]
 #: A text of a file for each annotation of a fact.

@@ -19,18 +19,18 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 import rankcheck
-import rankcheck.hunt
+import rankcheck.engine.hunt
 from rankcheck.balls.array import FUNCTIONS, BallArray
-from rankcheck.catalogue.loader import PROJECT_PACKAGE
 from rankcheck.claims import registry
+from rankcheck.claims.catalogue.loader import PROJECT_PACKAGE
 from rankcheck.claims.claim import Claim
-from rankcheck.commands.cli import main
-from rankcheck.hunt import run as hunting
-from rankcheck.hunt.strategies import STANDARD
+from rankcheck.engine.hunt import run as hunting
+from rankcheck.engine.hunt.strategies import STANDARD
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import Settings
+from rankcheck.faces.commands.cli import main
 from rankcheck.instances import instances, networks_at_points
-from rankcheck.instances.drivers import BatchSource
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import Settings
+from rankcheck.theory.instances.drivers import BatchSource
 
 from .pages import DOCS, blocks, pages, shown
 
@@ -103,7 +103,7 @@ def quiet_world(monkeypatch, tmp_path):
         [*_, last] = asked.get("strategies", STANDARD[:2])
         return real(asked["claim"], None, asked.get("seed", 0), rounds=1, strategies=[last])
 
-    for place in (hunting, rankcheck.hunt):  # the door keeps what it has loaded
+    for place in (hunting, rankcheck.engine.hunt):  # the door keeps what it has loaded
         monkeypatch.setattr(place, "hunt", short)
     cluster = types.SimpleNamespace(scale=lambda jobs: None)
     for module, name in (("dask_jobqueue", "SLURMCluster"), ("distributed", "Client")):

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from rankcheck.commands.cli import parser
 from rankcheck.errors import InputError
+from rankcheck.faces.commands.cli import parser
 
 from .pages import blocks, pages, prose, shown
 

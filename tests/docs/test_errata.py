@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from rankcheck.catalogue.collect import project
+from rankcheck.claims.catalogue.collect import project
 
 from .pages import DOCS
 

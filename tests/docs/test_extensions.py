@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.catalogue.collect import project
+from rankcheck.claims.catalogue.collect import project
 from tests.browsing import CHROMIUM, SCREENS, chromium, faults
 from tests.markup import MARKUP
 

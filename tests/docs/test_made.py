@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from rankcheck.catalogue.collect import project
+from rankcheck.claims.catalogue.collect import project
 from rankcheck.claims.proved import Proved
-from rankcheck.records.file import Group, Held, Records, RelationRecord
+from rankcheck.engine.records.file import Group, Held, Records, RelationRecord
 
 from .pages import DOCS
 

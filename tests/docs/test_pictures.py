@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.loader import load
+from rankcheck.claims.catalogue.collect import project
+from rankcheck.claims.catalogue.loader import load
 from rankcheck.claims.kinds import KINDS
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import Settings
+from rankcheck.engine.verification.check import verify_claim
+from rankcheck.engine.verification.profiles import Settings
 
 from .pages import DOCS
 

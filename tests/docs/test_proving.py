@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rankcheck.claims import registry
-from rankcheck.commands.cli import main
+from rankcheck.faces.commands.cli import main
 
 from .pages import DOCS, blocks
 

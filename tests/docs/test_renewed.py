@@ -8,7 +8,7 @@ import torch
 
 from rankcheck.balls.array import FUNCTIONS
 from rankcheck.balls.missing import INSTEAD
-from rankcheck.catalogue.collect import project
+from rankcheck.claims.catalogue.collect import project
 
 from .pages import DOCS
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
-from rankcheck.commands.cli import main
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
+from rankcheck.faces.commands.cli import main
 from rankcheck.sharpen.run import sharpen
 
 from .pages import DOCS, blocks

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rankcheck.commands.cli import main, parser
+from rankcheck.faces.commands.cli import main, parser
 
 from .pages import DOCS, ROOT, blocks
 from .test_commands import commands, words
@@ -95,7 +95,7 @@ def test_actions_are_pinned_to_one_commit_each():
 
 
 def test_the_exit_codes_are_those_of_the_commands():
-    from rankcheck.terminal.exits import Exit
+    from rankcheck.faces.terminal.exits import Exit
 
     table = PAGE.partition("| `rankcheck verify` | pytest |")[2].partition("\n\n")[0]
     codes = {int(row.split("|")[1]) for row in table.splitlines()[2:]}

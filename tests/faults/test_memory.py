@@ -85,8 +85,8 @@ def test_a_certificate_is_not_wrong_because_memory_is_short(mine, command):
 LIMITED = """
 import resource, sys
 from pathlib import Path
-import rankcheck.verification.check
-from rankcheck.commands.cli import main
+import rankcheck.engine.verification.check
+from rankcheck.faces.commands.cli import main
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, resource.RLIM_INFINITY))
 sys.exit(main(["verify", "mine.py", "--json", "x.json", "--workers", "1", "--limit", "0"]))

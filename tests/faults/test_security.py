@@ -15,7 +15,7 @@ import torch
 
 import rankcheck
 from rankcheck.claims.facts import is_id
-from rankcheck.commands.cli import main
+from rankcheck.faces.commands.cli import main
 
 PACKAGE = Path(rankcheck.__file__).parent
 #: What makes code of data.
@@ -29,18 +29,21 @@ MAKES_CODE = {
 ALLOWED = {
     ("audit/files.py", "torch.load"): "with weights_only, which calls nothing",
     ("audit/files.py", "np.load"): "arrays of numbers, without pickles",
-    ("commands/cli.py", "importlib.import_module"): "sub-commands, by a fixed list of names",
+    ("faces/commands/cli.py", "importlib.import_module"): "sub-commands, by a fixed list of names",
     ("__init__.py", "importlib.import_module"): "the pages of notebooks",
     ("doors.py", "importlib.import_module"): "modules of rankcheck, named by its packages",
     (
-        "report/page.py",
+        "faces/report/page.py",
         "pydoc.locate",
     ): "the witness of a claim, a name that begins with rankcheck.",
-    ("parallel/worker.py", "pickle.loads"): "what this process has sent to its own worker",
-    ("parallel/dask.py", "pickle.loads"): "what a client has sent to its own cluster",
-    ("parallel/executors.py", "pickle.loads"): "an error of this process, to see if it can be sent",
-    ("parallel/executors.py", "importlib.import_module"): "a file of that room, by its name",
-    ("prove/sums/semidefinite.py", "importlib.import_module"): "the solver, by a fixed name",
+    ("engine/parallel/worker.py", "pickle.loads"): "what this process has sent to its own worker",
+    ("engine/parallel/dask.py", "pickle.loads"): "what a client has sent to its own cluster",
+    (
+        "engine/parallel/executors.py",
+        "pickle.loads",
+    ): "an error of this process, to see if it can be sent",
+    ("engine/parallel/executors.py", "importlib.import_module"): "a file of that room, by its name",
+    ("decide/prove/sums/semidefinite.py", "importlib.import_module"): "the solver, by a fixed name",
 }
 
 
@@ -138,7 +141,7 @@ def test_the_text_of_a_file_does_not_reach_the_terminal_raw(here, capsys):
 
 
 def test_the_page_names_every_command():
-    from rankcheck.commands.cli import COMMANDS
+    from rankcheck.faces.commands.cli import COMMANDS
 
     page = (PACKAGE.parent / "docs" / "security.md").read_text(encoding="utf-8")
     for command in COMMANDS:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from rankcheck import files, leq
-from rankcheck.counterexamples.certificate import write
-from rankcheck.counterexamples.given import from_choices
-from rankcheck.counterexamples.reporting import report_violation
-from rankcheck.hunt import hunt
-from rankcheck.verification.ledger import Ledger
+from rankcheck.engine.counterexamples.certificate import write
+from rankcheck.engine.counterexamples.given import from_choices
+from rankcheck.engine.counterexamples.reporting import report_violation
+from rankcheck.engine.hunt import hunt
+from rankcheck.engine.verification.ledger import Ledger
 from tests.claim_text import claim
 
 ERRORS = [errno.ENOSPC, errno.EACCES]

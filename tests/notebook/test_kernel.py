@@ -31,7 +31,7 @@ print(row.counterexample.net(x).tolist(), float(net.cost()), test_cost(net, x))
 """,
     "network": "net",
     "again": """
-from rankcheck.counterexamples import replay
+from rankcheck.engine.counterexamples import replay
 replay(row.certificate, claim=test_cost).counterexample == row.counterexample
 """,
     "hunt": "test_cost.hunt(2)",
@@ -99,7 +99,7 @@ def test_no_command_is_offered_that_fails(outputs, name):
     for shown in (text, html):
         assert not re.search(r"rankcheck (verify|hunt|replay|certify) ", shown)
     if name not in ("claim", "prove"):
-        assert "rankcheck.counterexamples.replay(" in text + html
+        assert "rankcheck.engine.counterexamples.replay(" in text + html
 
 
 def test_what_is_offered_works(outputs):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.catalogue.loader import import_file
 from rankcheck.claims import registry
+from rankcheck.claims.catalogue.loader import import_file
 from rankcheck.claims.claim import Claim
 
 

@@ -7,9 +7,9 @@ import torch
 from rankcheck import conjecture, eq, leq, lt
 from rankcheck.balls import is_ball
 from rankcheck.instances import networks_at_points
-from rankcheck.instances.source import instances
 from rankcheck.linalg import schatten_power
-from rankcheck.scalars import scalar
+from rankcheck.theory.instances.source import instances
+from rankcheck.theory.scalars import scalar
 
 
 @instances

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rankcheck.claims import registry
-from rankcheck.commands.cli import main
+from rankcheck.faces.commands.cli import main
 
 STATEMENTS = Path(__file__).with_name("statements.py")
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from rankcheck.parallel import executor_for
+from rankcheck.engine.parallel import executor_for
 from rankcheck.sharpen.doubt import doubt
 from rankcheck.sharpen.search import Search, work_of
 from rankcheck.sharpen.settings import Settings

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
-from rankcheck.hunt.arena import Shape
+from rankcheck.engine.hunt.arena import Shape
 from rankcheck.sharpen.gauge import INFINITE, Gauge, NoRatioError
 
 HERE = Shape("instances", ())

@@ -9,15 +9,15 @@ import pytest
 import torch
 
 from rankcheck import leq
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
-from rankcheck.costs.corrections import linear_cost
-from rankcheck.instances.kinks import clear_of_boundaries
-from rankcheck.instances.networks import network
-from rankcheck.instances.source import instances
+from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
 from rankcheck.linalg import nuclear_norm, power
-from rankcheck.networks.lipschitz import lipschitz_square_at
 from rankcheck.sharpen.run import sharpen
+from rankcheck.theory.costs.corrections import linear_cost
+from rankcheck.theory.instances.kinks import clear_of_boundaries
+from rankcheck.theory.instances.networks import network
+from rankcheck.theory.instances.source import instances
+from rankcheck.theory.networks.lipschitz import lipschitz_square_at
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from rankcheck.report.markup import convertible
+from rankcheck.faces.report.markup import convertible
 from rankcheck.sharpen.recognise import LooksLike, recognise
 
 CONSTANTS = (

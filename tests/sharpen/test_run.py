@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from rankcheck.counterexamples import replay
-from rankcheck.counterexamples.instance import Instance
+from rankcheck.engine.counterexamples import replay
+from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.records.file import Records
+from rankcheck.engine.records.ratio import attained
 from rankcheck.errors import InputError
-from rankcheck.instances.choices import read_choices
-from rankcheck.records.file import Records
-from rankcheck.records.ratio import attained
 from rankcheck.sharpen import run as run_
+from rankcheck.theory.instances.choices import read_choices
 
 
 @pytest.fixture

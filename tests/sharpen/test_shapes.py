@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from rankcheck.hunt.points import ShapedSource
-from rankcheck.instances.networks import networks_at_points
-from rankcheck.instances.source import instances
+from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.sharpen.shapes import Shapes
+from rankcheck.theory.instances.networks import networks_at_points
+from rankcheck.theory.instances.source import instances
 
 
 @instances

@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.instances.choices import read_choices
-from rankcheck.instances.drivers import BatchSource
-from rankcheck.instances.networks import balanced_linear_networks
-from rankcheck.instances.source import instances
+from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.records.ratio import attained
 from rankcheck.linalg import schatten_power
-from rankcheck.records.ratio import attained
 from rankcheck.sharpen.small import KEEP, made_small
+from rankcheck.theory.instances.choices import read_choices
+from rankcheck.theory.instances.drivers import BatchSource
+from rankcheck.theory.instances.networks import balanced_linear_networks
+from rankcheck.theory.instances.source import instances
 
 
 @instances

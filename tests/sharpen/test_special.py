@@ -9,15 +9,15 @@ import torch
 
 from rankcheck import leq
 from rankcheck.balls import BallArray
-from rankcheck.counterexamples.instance import Instance
-from rankcheck.instances.choices import read_choices
-from rankcheck.instances.drivers import BatchSource
-from rankcheck.instances.matrices import matrix_pairs
-from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
-from rankcheck.instances.source import instances
-from rankcheck.networks.network import Network
+from rankcheck.engine.counterexamples.instance import Instance
 from rankcheck.sharpen.run import sharpen
 from rankcheck.sharpen.special import MOST, of_parts, sentences, special
+from rankcheck.theory.instances.choices import read_choices
+from rankcheck.theory.instances.drivers import BatchSource
+from rankcheck.theory.instances.matrices import matrix_pairs
+from rankcheck.theory.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.theory.instances.source import instances
+from rankcheck.theory.networks.network import Network
 
 
 def said(**parts) -> list[str]:

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from rankcheck import leq
-from rankcheck.hunt.arena import Shape
-from rankcheck.hunt.points import ShapedSource
-from rankcheck.instances.source import instances
+from rankcheck.engine.hunt.arena import Shape
+from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.sharpen.fitting import refits
 from rankcheck.sharpen.gauge import Gauge
 from rankcheck.sharpen.task import POLISH, Task, run_task
+from rankcheck.theory.instances.source import instances
 
 PLACE = torch.tensor([0.3, -1.7, 2.9, -0.1], dtype=torch.float64)
 

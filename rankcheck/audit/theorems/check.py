@@ -22,11 +22,11 @@ from rankcheck.audit.theorems.table import (
 )
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.judge import Judgement, judge_instance
+from rankcheck.engine.counterexamples.judge import Judgement, judge_instance
 from rankcheck.errors import short_of_memory
-from rankcheck.linalg import eye, rank_gap
-from rankcheck.networks import Network
-from rankcheck.networks.balancing import balance_neurons
+from rankcheck.theory.linalg import eye, rank_gap
+from rankcheck.theory.networks import Network
+from rankcheck.theory.networks.balancing import balance_neurons
 
 __all__ = ["Certifier", "Check", "exact_network"]
 

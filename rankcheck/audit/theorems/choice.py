@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rankcheck.linalg import log_pseudo_determinant, operator_norm, rank
-from rankcheck.networks import Network
+from rankcheck.theory.linalg import log_pseudo_determinant, operator_norm, rank
+from rankcheck.theory.networks import Network
 
 __all__ = ["Points", "choose_points"]
 

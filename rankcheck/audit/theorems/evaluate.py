@@ -20,9 +20,9 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import RelationKind
-from rankcheck.linalg import Array, operator_norm
-from rankcheck.networks import Network
-from rankcheck.networks.rounding import product_noise
+from rankcheck.theory.linalg import Array, operator_norm
+from rankcheck.theory.networks import Network
+from rankcheck.theory.networks.rounding import product_noise
 
 __all__ = ["Outcome", "SharpNetwork", "at_points", "on_data", "sharp"]
 

@@ -25,11 +25,11 @@ from rankcheck.audit.model import Model
 from rankcheck.audit.result import Hypothesis
 from rankcheck.audit.theorems.choice import Points
 from rankcheck.audit.theorems.evaluate import sharp
-from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.loader import load
+from rankcheck.claims.catalogue.collect import project
+from rankcheck.claims.catalogue.loader import load
 from rankcheck.claims.claim import Claim
-from rankcheck.data.moments import total_variance
-from rankcheck.networks import Network
+from rankcheck.theory.data.moments import total_variance
+from rankcheck.theory.networks import Network
 
 __all__ = ["LEFT_OUT", "Condition", "Situation", "Theorem", "theorem_of", "theorems"]
 

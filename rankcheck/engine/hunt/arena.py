@@ -1,0 +1,399 @@
+"""A claim at one discrete shape: a strategy draws, measures and offers instances through it."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import torch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.relations import Relation
+from rankcheck.engine.hunt.margins import Margins, join, margins, stack
+from rankcheck.engine.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
+from rankcheck.engine.hunt.sample import EMPTY, Sample, outside, stacked, together
+from rankcheck.engine.verification.counts import Counts
+from rankcheck.engine.verification.evaluation import CULPRITS, Evaluation, evaluate_instances
+from rankcheck.errors import InputError
+from rankcheck.theory.instances.drivers import ReplaySource
+from rankcheck.theory.instances.record import Record
+from rankcheck.theory.instances.source import Instances, Rejected, Source, seed_of
+
+#: Number of violations that an arena keeps (`Arena.kept`), relative to their sides and in
+#: absolute terms. Where both sides nearly vanish, rounding is relatively large.
+KEPT, KEPT_LARGE = 6, 3
+#: Of violations whose sizes differ by less than this, relatively, one is kept.
+SAME = 1e-9
+#: Instances in a sample of the first round, where the body carries a batch axis, and where it runs
+#: on one at a time. The size doubles from round to round, up to `LARGEST`.
+SAMPLE, SINGLES, LARGEST = 512, 24, 4096
+#: Number of entries in a sample, beyond which it has fewer instances, and the fewest that it has.
+ENTRIES, FEWEST = 2**17, 64
+#: A violation larger than this, relative to the sides, is hardly rounding.
+SURE = 1e-6
+#: The families of a claim that a hunt draws from.
+Family = Literal["instances", "tight"]
+#: Texts of exceptions are cut off after so many characters.
+READABLE = 300
+#: Reasons for rejection besides those that generators give.
+NOT_ASSERTED = "no relation of the claim is asserted"
+OTHER_SHAPE = "the shape differs from that of its sample"
+
+
+class HuntError(InputError):
+    """A hunt that cannot be carried out: what happened, then the rule."""
+
+
+class BodyError(HuntError):
+    """The body or the generator of a claim raised something other than a rejection."""
+
+
+class OutOfTime(Exception):
+    """The budget of the hunt is spent. What was offered before is still judged."""
+
+
+@dataclass(frozen=True, order=True)
+class Shape:
+    """A discrete shape: a family of the claim, and the integers that its generator draws."""
+
+    family: Family
+    integers: tuple[int, ...]
+
+    def of(self, claim: Claim) -> Instances:
+        """The family of the claim."""
+        family = claim.tight if self.family == "tight" else claim.instances
+        if family is None:
+            raise HuntError(f"{claim.id} has no {self.family}; a hunt draws instances of a claim")
+        return family
+
+
+def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
+    """The instances that a family of the claim builds from a source.
+
+    Raises:
+        Rejected: if the source has no batch axis and its instance lies outside the hypotheses.
+        BodyError: if the generator raises anything else.
+    """
+    try:
+        return shape.of(claim)(source)
+    except (Rejected, HuntError):
+        raise
+    except Exception as error:
+        text = " ".join(str(error).split())
+        raise BodyError(
+            f"the generator of {claim.id} raised {type(error).__name__} at the shape "
+            f"{source.record.integers}: {text}; a generator accepts every shape in its ranges"
+        ) from error
+
+
+def trouble(search: str, error: Exception) -> str:
+    """Why a search ended early: the exception, without the numbers that vary by instance."""
+    text = " ".join(str(error).split())
+    text = re.sub(r"[-+]?\b\d+(\.\d+)?(e[-+]?\d+)?\b", "N", text)
+    return f"{search} raised {type(error).__name__}: {text}"[:READABLE]
+
+
+T = TypeVar("T")
+
+
+def _worst(beyond: torch.Tensor, count: int) -> list[int]:
+    """Indices of the largest violations, one of each size; sides that are no numbers come last."""
+    order = torch.where(beyond == torch.inf, 0.0, beyond).argsort(descending=True, stable=True)
+    order = order[beyond[order] > -torch.inf]
+    size = beyond[order]
+    new = torch.ones(len(order), dtype=torch.bool)
+    new[1:] = (size[1:] != size[:-1]) & ((size[1:] - size[:-1]).abs() > SAME * size[1:].abs())
+    return order[new][:count].tolist()
+
+
+def _kept(offers: list[tuple[float, T]], count: int) -> list[tuple[float, T]]:
+    """The worst of some violations, one of each size."""
+    chosen: list[tuple[float, T]] = []
+    for offer in sorted(offers, key=lambda offer: -offer[0] if offer[0] < torch.inf else 0.0):
+        if not any(math.isclose(offer[0], size, rel_tol=SAME) for size, _ in chosen):
+            chosen.append(offer)
+    return chosen[:count]
+
+
+class Arena:
+    """A claim at one discrete shape, on one device.
+
+    A strategy draws samples, measures records of its own, and offers what it finds. The arena
+    counts instances and keeps the worst violations. It does not judge them.
+
+    Attributes:
+        counts: the instances inside and outside the hypotheses, and the reasons for rejection.
+        round: number of the round, which later rounds spend on larger samples.
+        least: the least margin of each relation; empty where no instance was inside. Violations
+            beyond the tolerance are left out, because ball arithmetic has not judged them yet.
+        offers: the worst violations, as (how far beyond the tolerance, record).
+        kept: how many violations are kept for the judge: the worst ones relative to their sides,
+            and in absolute terms.
+        raised: what the body or the generator raised on an instance inside the hypotheses.
+        culprits: number of such instances.
+        troubles: by reason, how many searches, or starts of one, ended early.
+
+    Every method that evaluates the body raises:
+        BodyError: if the body raises anything but a rejection.
+        OutOfTime: once `time.monotonic()` has passed `until`.
+    """
+
+    def __init__(
+        self,
+        claim: Claim,
+        shape: Shape,
+        *,
+        device: torch.device | str = "cpu",
+        until: float | None = None,
+        number: int = 0,
+    ) -> None:
+        self.claim = claim
+        self.shape = shape
+        self.family = shape.of(claim)
+        self.device = device
+        self.counts = Counts()
+        self.least: tuple[float, ...] = ()
+        self.offers: list[tuple[float, Record]] = []
+        self.kept = KEPT, KEPT_LARGE
+        self._large: list[tuple[float, tuple[float, Record]]] = []
+        self.troubles: Counter[str] = Counter()
+        self.raised = ""
+        self.culprits = 0
+        self.round = number
+        self._until = until
+        self._entries: int | None = None
+
+    @property
+    def batched(self) -> bool:
+        """Whether the body carries a batch axis."""
+        return self.claim.no_batch is None
+
+    @property
+    def sample_size(self) -> int:
+        """Number of instances in a sample; see `scaled`."""
+        if not self.batched:
+            return self.scaled(SINGLES)
+        return self.scaled(min(LARGEST, SAMPLE << min(self.round, 8)))
+
+    def scaled(self, count: int) -> int:
+        """Fewer instances for a claim of effort below 1, or with many entries; one without any.
+
+        The number does not depend on the clock, so that the result of a shard does not either.
+        """
+        if self._width() == 0:
+            return 1
+        if self.batched:
+            count = min(count, max(FEWEST, ENTRIES // self._width()))
+        return max(min(count, 8), round(count * min(1.0, self.claim.effort)))
+
+    def _width(self) -> int:
+        """Number of entries of an instance of the shape."""
+        if self._entries is None:
+            one = 1 if self.batched else None
+            source = ShapedSource(self.shape.integers, 0, one, self.device)
+            with suppress(Exception):  # a sample meets it again
+                self.family(source)
+            self._entries = sum(tensor.numel() for tensor in source.record.tensors)
+        return self._entries
+
+    def sure(self, measured: Margins) -> bool:
+        """Whether an instance has a violation that is hardly rounding."""
+        return bool((measured.valid & (measured.beyond > SURE)).any())
+
+    def sample(
+        self,
+        seed: int,
+        size: int | None = None,
+        *,
+        structured: bool = False,
+        magnitudes: bool = False,
+    ) -> Sample:
+        """Draw instances of this shape and measure them.
+
+        Args:
+            structured: draw structured points; otherwise at random.
+            magnitudes: draw entries whose magnitudes differ by orders.
+        """
+        count = self.sample_size if size is None else size
+        make: type[ShapedSource] = ShapedSource
+        if structured or magnitudes:
+            make = StructuredSource if structured else MagnitudeSource
+        lost: Counter[str] = Counter()
+        if self.batched:
+            sample = self._drawn(lambda: make(self.shape.integers, seed, count, self.device), lost)
+        else:
+            singles: list[tuple[Record, Margins]] = []
+            for index in range(count):
+                source = make(self.shape.integers, seed_of(seed, index), None, self.device)
+                measured = self._one(source, lost)
+                if measured is None:
+                    continue
+                # Integers that depend on the entries may differ from one instance to the next.
+                if not singles or source.record.integers == singles[0][0].integers:
+                    singles.append((source.record, measured))
+                elif bool(measured.valid):
+                    lost[OTHER_SHAPE] += 1
+            sample = stacked(singles) if singles else EMPTY
+        self._count(sample.margins, count, lost)
+        self.offer(sample)
+        return sample
+
+    def measure(self, record: Record) -> Margins:
+        """The margins of a batch of records of one shape, with gradients for leaves that need them.
+
+        The instances are counted but not offered.
+        """
+        count = record.tensors[0].shape[0]
+        lost: Counter[str] = Counter()
+        if self.batched:
+            measured = self._replayed(record, lost)
+        else:
+            one_by_one = [
+                self._one(
+                    ReplaySource(record.with_tensors([t[index] for t in record.tensors])), lost
+                )
+                for index in range(count)
+            ]
+            measured = stack([one or self._outside(()) for one in one_by_one])
+        self._count(measured, count, lost)
+        return measured
+
+    def at(self, record: Record) -> Sample:
+        """A batch of records of this shape with their margins, without gradients."""
+        with torch.no_grad():
+            return Sample(record, self.measure(record))
+
+    def offer(self, sample: Sample) -> int:
+        """Keep the violations beyond their tolerance; the number of them in the sample."""
+        beyond = torch.where(sample.margins.valid, sample.margins.beyond, -torch.inf).cpu()
+        violations = int((beyond > -torch.inf).sum())
+        if not violations:
+            return 0
+        absolute = torch.where(sample.margins.valid, sample.margins.absolute, -torch.inf).cpu()
+        relatively, absolutely = self.kept
+        for index in _worst(beyond, relatively):
+            self.offers.append((float(beyond[index]), sample.record.instance(index)))
+        self.offers = _kept(self.offers, relatively)
+        for index in _worst(absolute, absolutely):
+            one = float(absolute[index]), (float(beyond[index]), sample.record.instance(index))
+            self._large.append(one)
+        self._large = _kept(self._large, absolutely)
+        return violations
+
+    @property
+    def judged(self) -> list[tuple[float, Record]]:
+        """The offers, then those that are large in absolute terms and not among them."""
+        known = {id(record) for _, record in self.offers}
+        sizes = {size for size, _ in self.offers}
+        large = [one for _, one in self._large if id(one[1]) not in known and one[0] not in sizes]
+        return self.offers + large
+
+    def _outside(self, batch: tuple[int, ...]) -> Margins:
+        return outside(batch, len(self.least) or 1, self.device)
+
+    def _count(self, measured: Margins, count: int, lost: Mapping[str, int]) -> None:
+        """Count instances, and keep the least margin of each relation.
+
+        A margin beyond the tolerance may be rounding, so it is left out here.
+        """
+        inside = int(measured.valid.sum())
+        if inside:
+            within = measured.valid & (measured.beyond == -torch.inf)
+            least = torch.where(within, measured.relative.detach(), torch.inf).amin(1).tolist()
+            known = self.least or [torch.inf] * len(least)
+            self.least = tuple(min(pair) for pair in zip(known, least, strict=True))
+        self.counts += Counts(evaluated=inside, rejected=count - inside, reasons=dict(lost))
+
+    def _drawn(self, make: Callable[[], Source], lost: Counter[str]) -> Sample:
+        """The instances of a source with their margins, without those on which the body raises."""
+        self._check_clock()
+        evaluation = evaluate_instances(self.claim, self.family, make)
+        self._note(evaluation)
+        lost.update(evaluation.reasons)
+        parts = [
+            Sample(one.record, self._margins(one.relations, one.valid, lost))
+            for one in evaluation.parts
+            if one.batch
+        ]
+        return EMPTY if not parts else parts[0] if len(parts) == 1 else together(parts)
+
+    def _replayed(self, record: Record, lost: Counter[str]) -> Margins:
+        """The margins of a batch of records; a batch that raises is halved.
+
+        Raises:
+            BodyError: if gradients are wanted and the body raises.
+        """
+        count = record.tensors[0].shape[0]
+        source = ReplaySource(record, batch=(count,))
+        try:
+            relations = self._run(source, lost)
+        except BodyError:
+            if any(tensor.requires_grad for tensor in record.tensors):
+                raise
+        else:
+            return self._outside((count,)) if relations is None else relations
+        if count == 1:
+            one = self._one(ReplaySource(record.instance(0)), lost)
+            return stack([self._outside(()) if one is None else one])
+        if self.culprits >= CULPRITS:
+            return self._outside((count,))
+        halves = torch.arange(count).split((count + 1) // 2)
+        return join([self._replayed(record.select(half), lost) for half in halves])
+
+    def _one(self, source: Source, lost: Counter[str]) -> Margins | None:
+        """The margins of one instance; None if it is rejected, or the body raises on it."""
+        self._check_clock()
+        evaluation = evaluate_instances(self.claim, self.family, lambda: source)
+        self._note(evaluation)
+        lost.update(evaluation.reasons)
+        for part in evaluation.parts:
+            return self._margins(part.relations, part.valid, lost)
+        return None
+
+    def _note(self, evaluation: Evaluation) -> None:
+        """Keep the first instance inside the hypotheses on which the body or generator raises."""
+        self.culprits += len(evaluation.raised)
+        if evaluation.raised and not self.raised:
+            self.raised = evaluation.raised[0].told(self.claim)
+
+    def _check_clock(self) -> None:
+        if self._until is not None and time.monotonic() > self._until:
+            raise OutOfTime
+
+    def _run(self, source: Source, lost: Counter[str]) -> Margins | None:
+        """The margins of the instances of a source; None where all of them are rejected.
+
+        Args:
+            lost: takes in the reasons for rejection.
+
+        Raises:
+            BodyError: if the body or the generator raises.
+        """
+        self._check_clock()
+        try:
+            relations = self.claim.relations(self.family(source))
+        except Rejected as error:
+            lost[str(error)] += math.prod(source.batch)
+            return None
+        except Exception as error:
+            text = " ".join(str(error).split())
+            raise BodyError(
+                f"{self.claim.id} raised {type(error).__name__} at the shape "
+                f"{self.shape.integers}: {text}; a body accepts every instance of its family"
+            ) from error
+        lost.update(source.reasons)
+        return self._margins(relations, source.valid, lost)
+
+    def _margins(
+        self, relations: Sequence[Relation], valid: torch.Tensor, lost: Counter[str]
+    ) -> Margins:
+        measured = margins(relations, valid)
+        if unasserted := int(valid.sum()) - int(measured.valid.sum()):
+            lost[NOT_ASSERTED] += unasserted
+        return measured

@@ -1,0 +1,7 @@
+"""The constructions behind the theorems.
+
+The public names of `rankcheck.theory.witnesses`.
+"""
+
+from rankcheck.theory.witnesses import *  # noqa: F403
+from rankcheck.theory.witnesses import __all__ as __all__
