@@ -102,7 +102,7 @@ _load = door(
         "rankcheck.claims.relations": ("Relation", "eq", "leq", "lt"),
         "rankcheck.errors": ("ClaimFalse",),
         "rankcheck.theory.networks.network": ("Network",),
-        "rankcheck.decide.prove": ("prove",),
+        "rankcheck.decide.prove.run": ("prove",),
         "rankcheck.decide.prove.verifying": ("verify_claim",),
         "rankcheck.sharpen": ("sharpen",),
         "rankcheck.faces.terminal.asking": ("asked",),  # what the methods of a claim do

@@ -4,13 +4,13 @@ import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.linalg import frobenius_squared
+from rankcheck.theory.witnesses import projections
 from rankcheck.witnesses import (
     bottleneck,
     chained_distances,
     chained_frames,
     one_sided_distances,
     one_sided_frames,
-    projections,
 )
 
 from ._bottlenecks import networks_with_bottlenecks

@@ -7,7 +7,8 @@ from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances import Source, instances, integer_factors, network, slope
 from rankcheck.linalg import rank
 from rankcheck.networks import Network
-from rankcheck.witnesses import Factorisation, add, affine, compose, factorisations
+from rankcheck.theory.witnesses import factorisations
+from rankcheck.witnesses import Factorisation, add, affine, compose
 
 
 def factorised(source: Source, inputs: int, outputs: int, like: Network | None = None):

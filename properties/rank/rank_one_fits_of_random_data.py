@@ -7,15 +7,9 @@ import torch
 from scipy.special import bdtrc
 
 from rankcheck import Erratum, leq, paper, statistical
-from rankcheck.data import (
-    distances,
-    likely_length,
-    log_path_tail,
-    path_lower_bound,
-    path_tail,
-    shortest_path,
-)
+from rankcheck.data import distances, likely_length, log_path_tail, path_lower_bound, shortest_path
 from rankcheck.instances import Source, instances
+from rankcheck.theory.data import path_tail
 from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 from ._random_points import discrete, folded, uniform

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import torch
 
 from rankcheck import leq, paper, statistical
-from rankcheck.data import fitted_exponent, growth, nearest_neighbours, serpentine
+from rankcheck.data import fitted_exponent, nearest_neighbours, serpentine
 from rankcheck.instances import Source, instances, seed_of
+from rankcheck.theory.data import growth
 
 from ._random_points import discrete, folded, uniform, warped
 

@@ -5,7 +5,10 @@ from rankcheck.engine.verification.batching import _Check
 
 from .table import Break, around, put
 
-BATCHING, BRANCHES = "verification/test_batching.py::", "verification/test_branches.py::"
+BATCHING, BRANCHES = (
+    "engine/verification/test_batching.py::",
+    "engine/verification/test_branches.py::",
+)
 
 
 def unless_tight(run, self, *arguments, **options):

@@ -13,14 +13,17 @@ from rankcheck.claims.claim import Claim
 from rankcheck.engine.counterexamples import certificate, describe, instance, reporting
 from rankcheck.engine.counterexamples.shrinking import violations
 from rankcheck.engine.verification import check
-from rankcheck.instances import choices
+from rankcheck.theory.instances import choices
 
 from .table import Break, around, everywhere, put
 
 # The package has a function of that name.
 replay = import_module("rankcheck.engine.counterexamples.replay")
-CERTIFICATE = "counterexamples/test_certificate.py::"
-SMALLEST, SHRINKING = "counterexamples/test_smallest.py::", "counterexamples/test_shrinking.py::"
+CERTIFICATE = "engine/counterexamples/test_certificate.py::"
+SMALLEST, SHRINKING = (
+    "engine/counterexamples/test_smallest.py::",
+    "engine/counterexamples/test_shrinking.py::",
+)
 
 
 class Anything(str):
@@ -80,7 +83,7 @@ def shrunk_to_anything(shrink, family, record, interesting, **options):
 
 BREAKS = (
     Break("replay", "certificates are not replayed",
-          "verification/test_check.py::test_a_refuted_claim_needs_its_certificate",
+          "engine/verification/test_check.py::test_a_refuted_claim_needs_its_certificate",
           around(check, "replay", believed)),
     Break("replay", "a checksum is not compared",
           f"{CERTIFICATE}test_every_single_change_is_noticed",
@@ -110,7 +113,7 @@ BREAKS = (
           f"{CERTIFICATE}test_it_holds_exact_numbers_and_both_instances",
           everywhere(choices.write_choices, lambda write, record: rounded(write(record)))),
     Break("certificate", "an undecided violation counts as proved",
-          "verification/test_check.py::test_a_nan_is_undecided",
+          "engine/verification/test_check.py::test_a_nan_is_undecided",
           put(instance.Instance, "proved",
               property(lambda self: self.in_balls.finding != "outside"))),
     Break("certificate", "the excess of a certificate is rounded up",

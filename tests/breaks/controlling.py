@@ -13,7 +13,7 @@ from rankcheck.engine.verification.controls import Control
 
 from .table import Break, around, around_property, everywhere, put
 
-CHECK, CONTROLS = "verification/test_check.py::", "verification/test_controls.py::"
+CHECK, CONTROLS = "engine/verification/test_check.py::", "engine/verification/test_controls.py::"
 RELATIONS = "claims/test_relations.py::"
 
 
@@ -105,7 +105,7 @@ BREAKS = (
           f"{CHECK}test_a_mutant_that_is_not_a_number_is_not_killed",
           around(controls, "search", lambda search, *a, control: search(*a, control=False))),
     Break("controls", "a control that raises breaks its claim",
-          "verification/test_evaluation.py::test_a_control_whose_body_raises_is_not_caught",
+          "engine/verification/test_evaluation.py::test_a_control_whose_body_raises_is_not_caught",
           around(controls, "check_control", caught_where_it_raised)),
     Break("controls", "a hunt breaks a control without a proof",
           f"{CONTROLS}test_a_hunt_that_decides_nothing_says_why",
@@ -126,7 +126,7 @@ BREAKS = (
           f"{CHECK}test_without_instances_nothing_holds",
           around_property(evaluation.Evaluation, "counts", all_evaluated)),
     Break("vacuity", "a tolerance may hide every violation",
-          "verification/test_relations.py::test_a_tolerance_that_hides_the_sides_is_said",
+          "engine/verification/test_relations.py::test_a_tolerance_that_hides_the_sides_is_said",
           put(check, "hidden", lambda *_: [])),
     Break("verdict", "every search holds",
           f"{CHECK}test_a_false_claim_is_refuted_with_a_certificate",
@@ -147,7 +147,7 @@ BREAKS = (
           f"{RELATIONS}test_a_band_without_end_excuses_nothing",
           around(Relation, "violated", within_an_infinite_band)),
     Break("relations", "the tolerance is a thousand times too wide",
-          "counterexamples/test_rounding.py::test_a_small_multiple_of_the_tolerance_is_rounding",
+          "engine/counterexamples/test_rounding.py::test_a_small_multiple_of_the_tolerance_is_rounding",
           put(tolerances, "SAFETY", 4e3)),
     Break("relations", "a difference of integers wraps",
           f"{RELATIONS}test_the_difference_of_integers_does_not_wrap",
@@ -159,6 +159,6 @@ BREAKS = (
           f"{RELATIONS}test_a_bound_fails_beyond_its_tolerance_alone",
           everywhere(relations.eq, lambda eq, *sides, **options: relations.leq(*sides, **options))),
     Break("relations", "only the first relation is looked at",
-          "verification/test_search.py::test_noise_does_not_hide_a_violation",
+          "engine/verification/test_search.py::test_noise_does_not_hide_a_violation",
           around(Claim, "relations", lambda of, self, arguments: of(self, arguments)[:1])),
 )  # fmt: skip

@@ -2,14 +2,14 @@
 
 import torch
 
-from rankcheck.instances import drivers
+from rankcheck.theory.instances import drivers
 from rankcheck.theory.instances.drivers import BatchSource, DrawSource, ReplaySource, ScopeSource
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Source
 
 from .table import Break, around, put
 
-SOURCE = "instances/test_source.py::"
+SOURCE = "theory/instances/test_source.py::"
 
 
 def rejected(self, condition, why):
@@ -48,7 +48,7 @@ BREAKS = (
           f"{SOURCE}test_the_mixture_against_numpy",
           around(BatchSource, "_tensor", all_as_the_first)),
     Break("generators", "a sweep draws the lowest of each range of integers",
-          "instances/test_reach.py::test_depths_begin_at_the_seam",
+          "theory/instances/test_reach.py::test_depths_begin_at_the_seam",
           put(BatchSource, "_integer", lambda self, low, high: low)),
     Break("generators", "a sweep mixes nothing special in",
           f"{SOURCE}test_the_mixture_against_numpy",
@@ -58,10 +58,10 @@ BREAKS = (
           around(BatchSource, "_tensor", lambda of, self, shape, low, high:
                  of(self, shape, -8.0, 8.0))),
     Break("generators", "hypothesis draws the lowest of each range of integers",
-          "counterexamples/test_shrinking.py::test_hypothesis_sees_exactly_the_instance_first",
+          "engine/counterexamples/test_shrinking.py::test_hypothesis_sees_exactly_the_instance_first",
           put(DrawSource, "_integer", lambda self, low, high: low)),
     Break("generators", "a scope repeats its first instance",
-          "instances/test_scope.py::test_every_instance_exactly_once",
+          "theory/instances/test_scope.py::test_every_instance_exactly_once",
           around(ScopeSource, "__init__", at_its_first)),
     Break("generators", "a batch hands out the record of its first instance",
           f"{SOURCE}test_an_instance_of_a_batch_replays_alone",

@@ -16,7 +16,10 @@ from .table import Break, around, everywhere, put
 
 # The package has a function of that name.
 judge = import_module("rankcheck.engine.counterexamples.judge")
-JUDGE, ROUNDING = "counterexamples/test_judge.py::", "counterexamples/test_rounding.py::"
+JUDGE, ROUNDING = (
+    "engine/counterexamples/test_judge.py::",
+    "engine/counterexamples/test_rounding.py::",
+)
 SATISFIED = Judgement("satisfied", 128)
 
 

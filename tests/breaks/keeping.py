@@ -6,8 +6,8 @@ from rankcheck.engine.verification import stages, standing
 
 from .table import Break, around, everywhere, put
 
-FILE, STANDING = "records/test_file.py::", "verification/test_standing.py::"
-RATIO = "records/test_ratio.py::"
+FILE, STANDING = "engine/records/test_file.py::", "engine/verification/test_standing.py::"
+RATIO = "engine/records/test_ratio.py::"
 
 
 def middle_alone(measure, lhs, rhs):

@@ -10,8 +10,8 @@ from rankcheck.decide.prove.checking.trees import Trees
 
 from .table import Break, around, put
 
-CHECKING = "prove/test_checking.py::"
-REFUSED, CONTROLS = f"{CHECKING}test_a_forgery_is_refused", "prove/test_controls.py::"
+CHECKING = "decide/prove/test_checking.py::"
+REFUSED, CONTROLS = f"{CHECKING}test_a_forgery_is_refused", "decide/prove/test_controls.py::"
 
 
 def first_of_a_product(vanishes, cell, f):
@@ -23,7 +23,7 @@ def first_of_a_product(vanishes, cell, f):
 
 BREAKS = (
     Break("proofs", "x p = 0 is read as x = 0",
-          "prove/test_mutants.py::test_what_is_false_on_a_thin_cell_is_not_proved",
+          "decide/prove/test_mutants.py::test_what_is_false_on_a_thin_cell_is_not_proved",
           around(Cell, "_vanishes", first_of_a_product)),
     Break("proofs", "nothing is proved",
           f"{CHECKING}test_what_the_engine_proves_is_accepted",

@@ -8,13 +8,13 @@ from hypothesis.errors import NoSuchExample
 from rankcheck.engine.hunt import margins, shard
 from rankcheck.engine.hunt.strategies import descend
 from rankcheck.engine.verification import controls, evaluation, scope, search, stages
-from rankcheck.instances import scope as scopes
+from rankcheck.theory.instances import scope as scopes
 
 from .table import Break, around, around_property, everywhere, put
 
-SEARCH, SCOPE = "verification/test_search.py::", "verification/test_scope.py::"
-EVALUATION = "verification/test_evaluation.py::"
-STRATEGIES, SHARD = "hunt/test_strategies.py::", "hunt/test_shard.py::"
+SEARCH, SCOPE = "engine/verification/test_search.py::", "engine/verification/test_scope.py::"
+EVALUATION = "engine/verification/test_evaluation.py::"
+STRATEGIES, SHARD = "engine/hunt/test_strategies.py::", "engine/hunt/test_shard.py::"
 
 
 def proved_alone(judged, *arguments):
@@ -61,7 +61,7 @@ BREAKS = (
           f"{SCOPE}test_the_message_says_that_nothing_smaller_violates",
           everywhere(scope.scope_of, first_shape)),
     Break("scope", "a scope takes the first option of each choice",
-          "instances/test_scope.py::test_the_shapes_are_those_of_brute_force",
+          "theory/instances/test_scope.py::test_the_shapes_are_those_of_brute_force",
           around_property(scopes._Branch, "next",
                           lambda next_, self: None if self.place.index else next_(self))),
     Break("scope", "a scope begins with its largest instances",
@@ -91,10 +91,10 @@ BREAKS = (
           f"{SHARD}test_instances_are_rounded_while_they_keep_their_violation",
           put(shard, "KEEP", -torch.inf)),
     Break("hunt", "an instance has the margin of its best entry",
-          "hunt/test_margins.py::"
+          "engine/hunt/test_margins.py::"
           "test_an_instance_has_the_least_margin_of_its_entries_and_a_row_for_each_relation",
           around(margins, "over_batch", best_entry)),
     Break("hunt", "a control that survives is not hunted",
-          "verification/test_controls.py::test_what_survives_is_hunted_and_nothing_else",
+          "engine/verification/test_controls.py::test_what_survives_is_hunted_and_nothing_else",
           put(controls, "_hunted", lambda control, _: (None, ""))),
 )  # fmt: skip

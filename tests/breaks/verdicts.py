@@ -9,7 +9,7 @@ from rankcheck.faces.terminal import exits
 
 from .table import Break, around, everywhere, put
 
-CLI, LEDGER = "commands/test_cli.py::", "verification/test_ledger.py::"
+CLI, LEDGER = "faces/commands/test_cli.py::", "engine/verification/test_ledger.py::"
 
 
 def undecided_if_failed(of_rows, rows):
@@ -59,6 +59,6 @@ BREAKS = (
           f"{LEDGER}test_a_ledger_that_does_not_fit_is_one_error",
           around(ledger, "read_json", of_this_schema)),
     Break("ledger", "counts that are added forget what was rejected",
-          "verification/test_counts.py::test_counts_add_up_with_their_reasons",
+          "engine/verification/test_counts.py::test_counts_add_up_with_their_reasons",
           around(Counts, "__add__", lambda add, a, b: replace(add(a, b), rejected=0))),
 )  # fmt: skip

@@ -3,11 +3,6 @@
 What lives here: what is written down of a proof (`proof`); the ways to make one (`exact` with
 `sums`; `range`); the second checker, sharing no code with them (`checking`); what mutants say
 (`controls`); the way of a claim through its shapes (`run`, `through`, `prover`); what comes out
-(`result`, `sentences`), is kept (`file`, `again`), and is shown by verdicts (`standing`). The room
-can be called: `rankcheck.prove(claim, seconds=20.0)` is `rankcheck.decide.prove.run.prove`.
+(`result`, `sentences`), is kept (`file`, `again`), and is shown by verdicts (`standing`).
 May import: `sharpen` and what is below.
 """
-
-from rankcheck.doors import function_of
-
-function_of(__name__, ".run")

@@ -19,7 +19,7 @@ Traced: TypeAlias = Any
 
 _PACKAGE = str(Path(__file__).parents[2])
 #: Files whose functions say how numbers are stored, and not what they mean.
-_ENGINE = (f"{_PACKAGE}/balls/", f"{_PACKAGE}/exports/", f"{_PACKAGE}/claims/")
+_ENGINE = (f"{_PACKAGE}/balls/", f"{_PACKAGE}/faces/exports/", f"{_PACKAGE}/claims/")
 
 
 @dataclass(frozen=True)

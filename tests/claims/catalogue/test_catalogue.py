@@ -146,7 +146,7 @@ def test_cited():
     assert whole.line == line_of(path, "@proved(")
     assert (whole.title, whole.statement) == ("A title over two lines", r"$x \le x$.")
     assert (entries[1].title, entries[1].statement) == ("x <= x", "x <= x")
-    assert whole.witness == "rankcheck.witnesses.deepen.deepen"
+    assert whole.witness == "rankcheck.theory.witnesses.deepen.deepen"
 
 
 PLAIN = '''

@@ -87,7 +87,7 @@ def test_prove(declare, scalars, tmp_path, monkeypatch, capsys):
         (
             "hunt",
             {"budget": 1, "workers": 2},
-            "which is not a file; workers import the file of a claim",
+            "which is not a file; workers import that",
         ),
         ("sharpen", {"dial": "p=1..2"}, "has no dial 'p'"),
         ("prove", {"shape": "depth=1"}, "shape is 'depth=1'; it has whole numbers"),

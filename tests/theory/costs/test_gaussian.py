@@ -119,5 +119,5 @@ def test_gaussian_egop_has_no_gradients():
 def test_chunks_of_pairs_do_not_matter(monkeypatch):
     W, b, a = normal(15, 2, 7, 4), normal(16, 2, 7), normal(17, 2, 7)
     whole = egop_gaussian(W, b, a)
-    monkeypatch.setattr("rankcheck.costs.gaussian.PAIRS_AT_ONCE", 2 * 7 * 4 * 3)
+    monkeypatch.setattr("rankcheck.theory.costs.gaussian.PAIRS_AT_ONCE", 2 * 7 * 4 * 3)
     assert torch.equal(egop_gaussian(W, b, a), whole)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import torch
 
-import rankcheck.instances as door
+import rankcheck.theory.instances as door
 from rankcheck.balls import BallArray
 from rankcheck.networks import Network
 from rankcheck.theory.instances.promises import promises_of

@@ -9,15 +9,15 @@ from importlib import import_module
 import pytest
 import torch
 
-import rankcheck.instances as door
+import rankcheck.theory.instances as door
 from rankcheck.theory.instances.drivers import BatchSource
 from rankcheck.theory.instances.record import Entries
 from rankcheck.theory.instances.source import Instances, is_factory, seed_of
 
 
 def module(name):
-    """A module of rankcheck.instances; the package has a function of the name of some of them."""
-    return import_module(f"rankcheck.instances.{name}")
+    """A module of that room; the package has a function of the name of some of them."""
+    return import_module(f"rankcheck.theory.instances.{name}")
 
 
 matrices, networks, loops, units = map(module, ("matrices", "networks", "loops", "units"))

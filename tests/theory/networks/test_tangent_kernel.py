@@ -8,7 +8,7 @@ from torch.func import jacrev, vmap
 
 from rankcheck.balls import BallArray
 from rankcheck.networks import Network
-from rankcheck.networks import tangent_kernel as ntk
+from rankcheck.theory.networks import tangent_kernel as ntk
 from tests.draws import random_network
 
 WIDTHS = [(3, 2), (3, 4, 2), (4, 3, 3, 2, 3)]

@@ -360,8 +360,8 @@ def test_a_network_without_hidden_layers_has_one_region():
 def test_many_cells_are_split_in_pieces(monkeypatch):
     net = random_network((3, 10, 10, 1), 12)
     whole = regions(net, -1, 1)
-    monkeypatch.setattr("rankcheck.regions.splitting.PAIRS_AT_ONCE", 50)
-    monkeypatch.setattr("rankcheck.regions.cells.REGIONS_AT_ONCE", 7)
+    monkeypatch.setattr("rankcheck.theory.regions.splitting.PAIRS_AT_ONCE", 50)
+    monkeypatch.setattr("rankcheck.theory.regions.cells.REGIONS_AT_ONCE", 7)
     pieces = regions(net, -1, 1)
     assert patterns(pieces) == patterns(whole)
     assert pieces.volume().sum() == pytest.approx(8, rel=1e-13)
