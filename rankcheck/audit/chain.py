@@ -21,18 +21,6 @@ from torch import Tensor
 from rankcheck.audit.model import Model, ModelError, label, require
 from rankcheck.theory.networks import Network
 
-__all__ = [
-    "Activation",
-    "Affine",
-    "Step",
-    "assemble",
-    "batch_norm",
-    "compare",
-    "diagonal",
-    "numbers",
-    "squares",
-]
-
 #: The most numbers of an array: 1 GiB as float64.
 LARGEST = 1 << 27
 #: The most affine maps that a chain may have.

@@ -29,16 +29,6 @@ from rankcheck.audit.chain import LARGEST, numbers
 from rankcheck.audit.model import NO_CHAIN, Model, ModelError, label, require
 from rankcheck.errors import short_of_memory
 
-__all__ = [
-    "check_width",
-    "data_of",
-    "kind_of",
-    "parsing",
-    "rows_of",
-    "state_of",
-    "where",
-]
-
 #: The largest file that is read, in bytes. A checkpoint holds the state of an optimiser, too.
 LARGEST_FILE = 1 << 32
 #: The longest pickle that is read, in bytes: the names and shapes, without the numbers.

@@ -16,15 +16,6 @@ from rankcheck.theory.linalg import frobenius_squared, rank_threshold
 from rankcheck.theory.networks import Network, neuron_imbalances
 from rankcheck.theory.witnesses.projections import isometry_distance
 
-__all__ = [
-    "balance",
-    "effective_rank",
-    "measure_layers",
-    "participation",
-    "relative_imbalances",
-    "stable_rank",
-]
-
 
 def stable_rank(s: Tensor) -> float:
     """‖A‖_F² / ‖A‖_op², for the singular values s of A; 0 for A = 0.

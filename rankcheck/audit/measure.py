@@ -35,8 +35,6 @@ from rankcheck.errors import InputError
 
 _Values: TypeAlias = tuple[Tensor, float] | None
 
-__all__ = ["Measured", "ModuleFacts", "Spectra", "measure"]
-
 #: The sum of m·n·min(m, n) over the m × n Jacobians of one module, some seconds; no more are taken.
 WORK = 2**33
 #: The trace of the kernel is left out if the derivative in the parameters has more entries.

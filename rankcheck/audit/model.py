@@ -9,8 +9,6 @@ from rankcheck.errors import InputError
 from rankcheck.stored import shown
 from rankcheck.theory.networks import Network, balance_neurons
 
-__all__ = ["NO_CHAIN", "Model", "ModelError", "label", "require"]
-
 #: What is said of a network that the theory is not about.
 NO_CHAIN = (
     "so this is no chain of affine maps with one (leaky) ReLU between them; rankcheck.measure("

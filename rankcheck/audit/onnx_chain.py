@@ -27,8 +27,6 @@ from rankcheck.audit.chain import (
 )
 from rankcheck.audit.model import NO_CHAIN, Model, ModelError, label, require
 
-__all__ = ["chain_of_onnx"]
-
 #: The first version of the standard operators that is read: before, sums had an axis.
 OLDEST_OPSET = 7
 MOST_NODES = 20_000

@@ -20,8 +20,6 @@ from rankcheck.audit.model import Model, require
 from rankcheck.audit.result import OutputFacts
 from rankcheck.theory.networks import Network
 
-__all__ = ["check_outputs"]
-
 #: So many σ rounding may move an output, and at most this share of the spread of all outputs.
 MARGIN, MOST = 32.0, 0.1
 #: So often everything is changed at random to measure σ, by this share.

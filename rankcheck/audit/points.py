@@ -37,17 +37,6 @@ from rankcheck.theory.networks import AtPoints, Network, gram
 from rankcheck.theory.networks.rounding import product_noise
 from rankcheck.theory.networks.tangent_kernel import ntk_trace_at
 
-__all__ = [
-    "KERNEL_ROWS",
-    "MEMORY",
-    "MOST",
-    "Seen",
-    "batch_size",
-    "measure_points",
-    "on_device",
-    "see",
-]
-
 #: The most points in a batch.
 MOST = 256
 #: Bytes for what one batch of points needs at a time.

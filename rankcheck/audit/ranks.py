@@ -22,8 +22,6 @@ from torch import Tensor
 from rankcheck.audit.result import RankFacts
 from rankcheck.theory.linalg import rank_threshold
 
-__all__ = ["GAP", "NEAR", "TOLERANCE", "rank_facts", "ranks_and_gaps"]
-
 #: Singular values up to this share of the largest one count as zero.
 TOLERANCE = 0.05
 #: A rank k is separated if s_k / s_{k+1} is at least this; one that is not is shown as `8?`.

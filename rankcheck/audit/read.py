@@ -33,8 +33,6 @@ from rankcheck.audit.onnx_chain import chain_of_onnx
 from rankcheck.audit.state import chain_of_parameters
 from rankcheck.theory.networks import Network
 
-__all__ = ["chain_of"]
-
 #: Modules and functions that keep all numbers of a point in evaluation mode, and their order.
 _NOTHING = (nn.Identity, nn.Flatten, nn.Dropout, nn.AlphaDropout)
 _KEEPING = ("flatten", "view", "reshape", "dropout", "contiguous")

@@ -12,21 +12,6 @@ from typing import Any, Literal
 from rankcheck.claims.signs import RelationKind
 from rankcheck.notebook import InNotebooks
 
-__all__ = [
-    "Audit",
-    "Balanced",
-    "BoundByRank",
-    "DataFacts",
-    "Hypothesis",
-    "LayerFacts",
-    "ModelFacts",
-    "OutputFacts",
-    "Quantiles",
-    "RankFacts",
-    "Side",
-    "TheoremFacts",
-]
-
 #: The version of the JSON.
 SCHEMA = 3
 

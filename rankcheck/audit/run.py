@@ -24,8 +24,6 @@ from rankcheck.errors import InputError
 from rankcheck.theory.linalg import singular_values
 from rankcheck.versions import versions
 
-__all__ = ["Progress", "audit"]
-
 Progress: TypeAlias = Callable[[str, int, int | None], object]
 """Called with a stage in words, how much of it is done, and of how much; None if that is one."""
 

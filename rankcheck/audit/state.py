@@ -27,8 +27,6 @@ from rankcheck.audit.chain import (
 )
 from rankcheck.audit.model import NO_CHAIN, Model, label, require
 
-__all__ = ["chain_of_parameters"]
-
 #: The eps of a BatchNorm1d by default, which its parameters do not tell.
 EPS = 1e-5
 _LINEAR = {"weight"}, {"weight", "bias"}

@@ -13,8 +13,6 @@ from itertools import pairwise
 from rankcheck.audit.ranks import GAP, NEAR
 from rankcheck.audit.result import Audit, LayerFacts
 
-__all__ = ["FREE", "STEP", "in_words", "numbers"]
-
 #: A saving of a smaller share of the cost is no reason to do anything.
 FREE = 0.01
 #: Singular values that fall by this factor have a step, though a rank is not clear there.

@@ -29,9 +29,10 @@ from rankcheck.balls.choices import Conventions, conventions
 from rankcheck.balls.constants import Computed, computed_constants
 from rankcheck.balls.decompositions import spectral_function, spectral_projection, spectral_radius
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
+from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.missing import without_transforms
-from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
+from rankcheck.balls.numbers import Undecided, exact, precision
 from rankcheck.balls.widths import noted_wraps, widths, wraps
 
 __all__ = [

@@ -21,9 +21,10 @@ from flint import arb
 
 from rankcheck.balls import complexes, numbers
 from rankcheck.balls.conversion import as_it_is, object_array
+from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.forms import Memory, checked
 from rankcheck.balls.missing import GENERAL, INSTEAD
-from rankcheck.balls.numbers import NoBallForm, Number, Undecided
+from rankcheck.balls.numbers import Number, Undecided
 from rankcheck.text import array_text, short_text
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 from flint import acb, arb, fmpq, fmpz
 
 from rankcheck.balls import numbers
-from rankcheck.balls.formal import Formal
-from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number
+from rankcheck.balls.formal import Formal, NoBallForm
+from rankcheck.balls.numbers import ONE, ZERO, Number
 
 
 class Complex:

@@ -26,7 +26,7 @@ from rankcheck.balls.elementwise import (
     tanh,
     where,
 )
-from rankcheck.balls.numbers import NoBallForm
+from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.reductions import logsumexp
 
 

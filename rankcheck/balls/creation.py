@@ -15,8 +15,8 @@ import torch
 from rankcheck.balls import complexes, numbers
 from rankcheck.balls.array import BallArray, balls, full, implements, wrap
 from rankcheck.balls.conversion import element
+from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.forms import as_view
-from rankcheck.balls.numbers import NoBallForm
 from rankcheck.balls.shapes import sizes
 
 

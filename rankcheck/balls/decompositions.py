@@ -19,9 +19,10 @@ from flint import arb_mat
 from rankcheck.balls import choices, matrices, numbers, spectra
 from rankcheck.balls.array import BallArray, balls, implements, wrap
 from rankcheck.balls.complexes import Complex, doubled, halved, has_complex, imag, real
+from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.lazy import LazyBalls
 from rankcheck.balls.linalg import RETURNED, each, eigvalsh, require_square, svdvals
-from rankcheck.balls.numbers import NoBallForm, Undecided
+from rankcheck.balls.numbers import Undecided
 from rankcheck.balls.shapes import adjoint
 
 # Eigenvalues.

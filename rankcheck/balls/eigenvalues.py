@@ -28,7 +28,8 @@ from rankcheck.balls.complexes import (
     parts,
     real,
 )
-from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number, Undecided, precision
+from rankcheck.balls.formal import NoBallForm
+from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, precision
 from rankcheck.balls.spectra import float_midpoints
 
 CLOSE = 1e-12

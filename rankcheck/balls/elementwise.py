@@ -20,8 +20,8 @@ from rankcheck.balls.array import (
     wrap,
 )
 from rankcheck.balls.complexes import Complex, from_acb
-from rankcheck.balls.formal import Formal, exact_numbers
-from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number
+from rankcheck.balls.formal import Formal, NoBallForm, exact_numbers
+from rankcheck.balls.numbers import ONE, ZERO, Number
 from rankcheck.text import short_text
 
 

@@ -21,7 +21,8 @@ from flint import arb, fmpq
 
 from rankcheck.balls.choices import Conventions, evaluation
 from rankcheck.balls.constants import is_narrow, narrowed
-from rankcheck.balls.numbers import NoBallForm, Undecided
+from rankcheck.balls.formal import NoBallForm
+from rankcheck.balls.numbers import Undecided
 
 #: What a ball form raises about its numbers, and not about the form of the call.
 ABOUT_NUMBERS = (NoBallForm, Undecided, torch.linalg.LinAlgError, MemoryError)

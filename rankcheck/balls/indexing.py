@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from rankcheck.balls.array import BallArray, balls, implements
+from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.labels import Labels, move
-from rankcheck.balls.numbers import NoBallForm
 
 
 @implements("__getitem__")

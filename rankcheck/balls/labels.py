@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from rankcheck.balls.array import BallArray, balls, wrap
-from rankcheck.balls.numbers import ZERO, NoBallForm
+from rankcheck.balls.formal import NoBallForm
+from rankcheck.balls.numbers import ZERO
 
 FIRST = 1 << 40
 """The first label but 0."""

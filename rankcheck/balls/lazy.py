@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from rankcheck.balls.array import BallArray
-from rankcheck.balls.numbers import NoBallForm, Undecided
+from rankcheck.balls.formal import NoBallForm
+from rankcheck.balls.numbers import Undecided
 
 
 class LazyBalls(BallArray):

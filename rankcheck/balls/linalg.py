@@ -29,8 +29,8 @@ from rankcheck.balls.elementwise import (
     root_of_squares,
     square_of_absolute,
 )
-from rankcheck.balls.formal import has_formal
-from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
+from rankcheck.balls.formal import NoBallForm, has_formal
+from rankcheck.balls.numbers import ONE, ZERO
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
 from rankcheck.balls.shapes import adjoint, axis, diagonal, matrix_transpose
 

@@ -21,19 +21,8 @@ from flint import arb, ctx, fmpq, fmpz
 
 from rankcheck.balls.choices import evaluation
 from rankcheck.balls.constants import constant, note
-from rankcheck.balls.formal import Formal, NoBallForm, Undecided, exact_numbers
+from rankcheck.balls.formal import Formal, Undecided, exact_numbers
 from rankcheck.text import short_text
-
-__all__ = [
-    "DEFAULT_PRECISION",
-    "ONE",
-    "ZERO",
-    "NoBallForm",
-    "Number",
-    "Undecided",
-    "exact",
-    "precision",
-]
 
 Number: TypeAlias = fmpq | arb
 

@@ -25,8 +25,8 @@ from rankcheck.balls.elementwise import (
     root_of_squares,
     square_of_absolute,
 )
-from rankcheck.balls.formal import has_formal
-from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
+from rankcheck.balls.formal import NoBallForm, has_formal
+from rankcheck.balls.numbers import ONE, ZERO
 from rankcheck.balls.shapes import axis
 
 Dims = int | Sequence[int] | None

@@ -30,7 +30,8 @@ from rankcheck.balls.complexes import (
     imag,
     real,
 )
-from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number, Undecided, precision
+from rankcheck.balls.formal import NoBallForm
+from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, precision
 
 SHARPEST = 64
 """Projections are computed with at most this many times the current precision."""

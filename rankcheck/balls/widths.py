@@ -29,10 +29,9 @@ from rankcheck.balls.array import FUNCTIONS, BallArray, balls
 from rankcheck.balls.choices import evaluation
 from rankcheck.balls.constants import is_narrow, line_in
 from rankcheck.balls.conversion import LOSSLESS
+from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.forms import checked, rounded
-from rankcheck.balls.numbers import NoBallForm, may_have_wrapped
-
-__all__ = ["noted_wraps", "widths", "wraps"]
+from rankcheck.balls.numbers import may_have_wrapped
 
 INTEGERS = frozenset(
     {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32}

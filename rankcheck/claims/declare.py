@@ -26,18 +26,6 @@ from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
 from rankcheck.theory.instances.source import Instances
 
-__all__ = [
-    "bound",
-    "cited",
-    "conjecture",
-    "construction",
-    "identity",
-    "limit",
-    "refuted",
-    "statistical",
-    "step",
-]
-
 Declare = Callable[[Body], Claim]
 P = ParamSpec("P")
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from rankcheck.engine.hunt.arena import Shape
 from rankcheck.sharpen.task import Finding
 
-__all__ = ["Arm", "Arms"]
-
 #: A shape falls back by so much in height for every deep search of it, and for one that brought
 #: nothing.
 TIRED, IDLE = 0.02, 0.5

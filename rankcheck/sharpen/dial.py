@@ -34,8 +34,6 @@ from rankcheck.sharpen.task import Finding
 from rankcheck.sharpen.values import WHOLE, Dial, Values, taken
 from rankcheck.theory.instances.record import Record
 
-__all__ = ["Frontier", "Probe", "frontier"]
-
 #: The search ends where the gap is smaller than this share of the interval.
 FINE = Fraction(1, 256)
 #: The share of the budget that each end has at most, and a value between; and the share that is

@@ -16,8 +16,6 @@ from rankcheck.engine.records.ratio import attained
 from rankcheck.sharpen.search import Search
 from rankcheck.sharpen.task import Broken, Finding, key_of
 
-__all__ = ["doubt"]
-
 
 def doubt(search: Search, seconds: float) -> None:
     """Hunt the claim of a search; what proves it false is kept there.

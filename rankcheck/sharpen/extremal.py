@@ -12,8 +12,6 @@ from rankcheck.engine.records.ratio import Attained
 from rankcheck.notebook import Readable
 from rankcheck.theory.instances.choices import write_choices
 
-__all__ = ["Extremal"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Extremal(Readable):

@@ -13,8 +13,6 @@ from rankcheck.sharpen.gauge import Gauge
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Rejected
 
-__all__ = ["fitted", "refits"]
-
 #: Places at which a run of tensors is repeated or left out.
 PLACES = 24
 

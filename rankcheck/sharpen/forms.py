@@ -31,8 +31,6 @@ from rankcheck.sharpen.notation import (
     surd,
 )
 
-__all__ = ["BITS", "Form", "forms", "number"]
-
 #: Bits of all real numbers here.
 BITS = 256
 #: A rational is offered if its two integers have no more digits than this together. With more, it

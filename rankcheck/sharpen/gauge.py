@@ -25,8 +25,6 @@ from rankcheck.engine.hunt.sample import Sample
 from rankcheck.errors import InputError
 from rankcheck.theory.instances.source import over_batch
 
-__all__ = ["INFINITE", "Gauge", "NoRatioError"]
-
 #: What the right sides are multiplied by. A larger ratio counts as one without bound.
 ROOM = 2.0**64
 #: The ratio, in floats, of a bound that fails where its right side is not positive.

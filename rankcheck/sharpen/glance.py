@@ -10,8 +10,6 @@ from rankcheck.errors import InputError
 from rankcheck.theory.instances.drivers import BatchSource
 from rankcheck.theory.instances.source import Rejected
 
-__all__ = ["glance"]
-
 #: An instance is drawn so often until one satisfies the hypotheses.
 DRAWS = 200
 

@@ -16,8 +16,6 @@ from rankcheck.sharpen.gauge import Gauge
 from rankcheck.sharpen.task import Finding
 from rankcheck.theory.instances.record import Entries, Record
 
-__all__ = ["growing"]
-
 #: A ratio below this is no cause for suspicion, and fewer instances show no growth.
 LARGE, RUNGS = 10.0, 3
 #: An entry that is not 0 and this close to it is near 0.

@@ -13,8 +13,6 @@ from rankcheck.sharpen.result import Sharpened
 from rankcheck.sharpen.search import Search
 from rankcheck.theory.instances.record import Record
 
-__all__ = ["known", "leave", "record"]
-
 
 def known(claim: Claim, left: Path) -> tuple[tuple[tuple[Shape, Record], ...], dict[str, str]]:
     """The instances on record, with their shapes; and by relation the ratio on record.

@@ -6,19 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "LATEX",
-    "PLAIN",
-    "Constant",
-    "Style",
-    "affine",
-    "extracted",
-    "logarithm",
-    "polynomial_root",
-    "root",
-    "surd",
-]
-
 
 @dataclass(frozen=True)
 class Constant:

@@ -11,8 +11,6 @@ from rankcheck.engine.hunt.sample import Sample, together
 from rankcheck.engine.hunt.strategies.starts import LARGE, Space, tidy
 from rankcheck.sharpen.gauge import Gauge
 
-__all__ = ["polished", "snapped"]
-
 #: Iterations of L-BFGS-B from one point, and with many entries.
 STEPS, LARGE_STEPS = 60, 30
 #: Entries are rounded to multiples of these, each finer than the one before.

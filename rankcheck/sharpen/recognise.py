@@ -22,8 +22,6 @@ from rankcheck import balls
 from rankcheck.sharpen.forms import BITS, Form, forms, number
 from rankcheck.sharpen.notation import LATEX, PLAIN
 
-__all__ = ["MOST", "LooksLike", "recognise"]
-
 #: Digits of agreement beyond the information in a form. Of 2010 random numbers of 10 to 16 digits
 #: between 1/10 and 10, 2.7 % are recognised with a margin of 4, 0.4 % with 5, and none with 6.
 MARGIN = 6.0

@@ -19,8 +19,6 @@ from rankcheck.sharpen.recognise import LooksLike
 from rankcheck.sharpen.trend import Trend
 from rankcheck.sharpen.words import message
 
-__all__ = ["Sharp", "Sharpened"]
-
 SCHEMA = 1
 
 

@@ -43,8 +43,6 @@ from rankcheck.sharpen.task import Broken, Finding, key_of
 from rankcheck.sharpen.trend import trend
 from rankcheck.sharpen.values import Dial
 
-__all__ = ["sharpen"]
-
 #: An extremal instance is made small so often, as long as a better one lies near what comes out:
 #: one that is better by this share.
 ROUNDS, SAME = 2, 1e-13

@@ -39,8 +39,6 @@ from rankcheck.sharpen.task import POLISH, Broken, Finding, Outcome, Task, run_t
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import seed_of
 
-__all__ = ["Search", "work_of"]
-
 #: Shapes of one task of a survey, after tasks of 1, 2, 4 …, so that something is proved at once; of
 #: the first survey; and of a later one.
 CHUNK, FIRST, LATER = 12, 384, 24

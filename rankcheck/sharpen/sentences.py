@@ -17,25 +17,6 @@ from rankcheck.claims.counterexample import rounded
 from rankcheck.claims.signs import SIGNS
 from rankcheck.engine.counterexamples.describe import approximately
 
-__all__ = [
-    "Data",
-    "Standing",
-    "between",
-    "closing",
-    "even",
-    "frontier",
-    "headline",
-    "key",
-    "limit",
-    "looks_like",
-    "recognised",
-    "record",
-    "shown",
-    "standing",
-    "trend",
-    "unmeasured",
-]
-
 Data = Mapping[str, Any]
 #: What became of a relation. `open`: nothing is certified.
 Standing = Literal["false", "sharp", "loose", "equal", "open"]

@@ -10,8 +10,6 @@ from rankcheck.engine.hunt.settings import check_ends
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT
 
-__all__ = ["Settings"]
-
 
 @dataclass(frozen=True)
 class Settings:

@@ -12,8 +12,6 @@ from rankcheck.engine.verification.scouts import ScoutSource, Visited
 from rankcheck.theory.instances.record import Integer, Record
 from rankcheck.theory.instances.source import Source, seed_of
 
-__all__ = ["Shapes"]
-
 #: The share of new shapes that are the simplest ones left, and that of the tight family.
 SIMPLEST, TIGHT = 0.5, 0.1
 #: So many neighbours are named, and a range of so many integers is short.

@@ -12,8 +12,6 @@ from rankcheck.engine.verification.reach import reached
 from rankcheck.errors import InputError
 from rankcheck.theory.networks.network import Network
 
-__all__ = ["named", "sizes"]
-
 
 def sizes(claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...]) -> dict[str, int]:
     """By name, the sizes of the instances of a batch, which all have the same discrete shape.

@@ -14,8 +14,6 @@ from rankcheck.engine.records.ratio import NotCertifiedError, attained
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Rejected
 
-__all__ = ["BUDGET", "KEEP", "made_small"]
-
 #: The share of its ratio that an instance may lose.
 KEEP = Fraction(1, 10**6)
 #: Seconds for making one instance small.

@@ -21,8 +21,6 @@ from rankcheck.theory.instances.record import Entries, Record
 from rankcheck.theory.networks.balancing import layer_imbalances, neuron_imbalances
 from rankcheck.theory.networks.network import Network
 
-__all__ = ["MOST", "of_end", "of_parts", "sentences", "special"]
-
 #: So many sentences are kept.
 MOST = 8
 

@@ -11,8 +11,6 @@ import numpy as np
 from rankcheck import balls
 from rankcheck.balls import BallArray
 
-__all__ = ["Fact", "enumerated", "of_arrays"]
-
 #: Pairs are compared among so many arrays at most.
 COMPARED = 12
 

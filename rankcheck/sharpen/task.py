@@ -38,8 +38,6 @@ from rankcheck.sharpen.sizes import sizes
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Rejected, seed_of
 
-__all__ = ["POLISH", "Broken", "Finding", "Outcome", "Task", "height", "key_of", "run_task"]
-
 #: Instances in a survey of a shape: structured ones and random ones.
 STRUCTURED, RANDOM = 48, 16
 #: Instances that a deep search begins with, and how many of the best are polished, by relation.

@@ -26,8 +26,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-__all__ = ["Trend", "trend"]
-
 #: The relative error of the values: a search comes so close to a supremum.
 NOISE = 1e-6
 #: Values are equal if they differ by so many times the noise, in so many places at least.

@@ -13,8 +13,6 @@ from rankcheck.claims.variants import dialled
 from rankcheck.errors import InputError
 from rankcheck.sharpen.glance import glance
 
-__all__ = ["DECIMAL", "RATIONAL", "WHOLE", "Dial", "Values", "taken"]
-
 #: Decimals have at most so many places.
 DIGITS = 12
 

@@ -27,8 +27,6 @@ from rankcheck.sharpen.sentences import (
     unmeasured,
 )
 
-__all__ = ["Paragraph", "again", "message", "paragraphs", "side"]
-
 #: Of a longer table so many rows at its begin and at its end are shown; and so many growing
 #: instances.
 FIRST, LAST, GROWING = 7, 3, 4

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from rankcheck import leq
 from rankcheck.claims.claim import Claim
-from rankcheck.decide.prove.again import UnsoundError, prove_again
+from rankcheck.decide.prove.again import prove_again
+from rankcheck.decide.prove.checking import UnsoundError
 from rankcheck.decide.prove.file import ProofError, keep
 from rankcheck.decide.prove.run import prove
 from rankcheck.theory.instances.source import instances

@@ -28,8 +28,6 @@ from rankcheck.theory.linalg import eye, rank_gap
 from rankcheck.theory.networks import Network
 from rankcheck.theory.networks.balancing import balance_neurons
 
-__all__ = ["Certifier", "Check", "exact_network"]
-
 Finding: TypeAlias = Literal["holds", "not applicable", "not evaluated", "undecided", "fails"]
 
 #: At most so many pairs of points.

@@ -19,8 +19,6 @@ from torch import Tensor
 from rankcheck.theory.linalg import log_pseudo_determinant, operator_norm, rank
 from rankcheck.theory.networks import Network
 
-__all__ = ["Points", "choose_points"]
-
 #: At most so many points are looked at, and so many that their Jacobians take a few seconds.
 CANDIDATES, MULTIPLICATIONS = 2048, 5e9
 #: Numbers in the largest arrays of one batch of points.

@@ -24,8 +24,6 @@ from rankcheck.theory.linalg import Array, operator_norm
 from rankcheck.theory.networks import Network
 from rankcheck.theory.networks.rounding import product_noise
 
-__all__ = ["Outcome", "SharpNetwork", "at_points", "on_data", "sharp"]
-
 #: Numbers in the arrays of one batch of points.
 BATCH = 2**22
 #: Up to this width the product of absolute values is sharp enough.

@@ -27,8 +27,6 @@ from rankcheck.audit.theorems.choice import choose_points
 from rankcheck.audit.theorems.evaluate import sharp
 from rankcheck.audit.theorems.table import Situation, theorems
 
-__all__ = ["check_theorems", "number_of_theorems"]
-
 #: Processor seconds for all theorems of an audit, without ball arithmetic.
 SECONDS = 10.0
 #: At most so many points for one theorem.

@@ -31,8 +31,6 @@ from rankcheck.claims.claim import Claim
 from rankcheck.theory.data.moments import total_variance
 from rankcheck.theory.networks import Network
 
-__all__ = ["LEFT_OUT", "Condition", "Situation", "Theorem", "theorem_of", "theorems"]
-
 Widths: TypeAlias = tuple[int, ...]
 
 #: The largest relative imbalance of a neuron that counts as balanced.

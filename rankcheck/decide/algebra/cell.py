@@ -15,8 +15,6 @@ from flint import arb, fmpq, fmpz_mpoly
 from rankcheck.decide.algebra.ring import Generator, Ring
 from rankcheck.decide.algebra.signs import ANY, MINUS, NONE, PLUS, Known, product, raised
 
-__all__ = ["Cell", "Empty", "Fork", "Linked", "Stopped"]
-
 
 @dataclass(frozen=True)
 class Fork:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-__all__ = ["Coefficients", "Monomial", "in_order", "parse", "text"]
-
 #: Names with their exponents, which are positive; in the order of `in_order`. 1 is ().
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
 #: No coefficient is zero.

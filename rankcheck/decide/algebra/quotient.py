@@ -18,8 +18,6 @@ from rankcheck.decide.algebra.cell import Cell
 from rankcheck.decide.algebra.ring import TERMS, TooLarge, rational
 from rankcheck.decide.algebra.signs import MINUS, NONE, PLUS, flipped, product
 
-__all__ = ["Quotient", "current", "on"]
-
 #: An integer with more bits than this is not factored, and its root is one of the whole.
 FACTORED = 64
 

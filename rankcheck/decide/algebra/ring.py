@@ -17,8 +17,6 @@ from flint import Ordering, arb, fmpq, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 from rankcheck.balls.formal import NoBallForm
 from rankcheck.decide.algebra.polynomials import parse
 
-__all__ = ["Generator", "Ring", "TooLarge"]
-
 #: So many roots, logarithms and constants may be defined in one proof.
 SLOTS = 32
 #: A polynomial of more terms than this ends a path.

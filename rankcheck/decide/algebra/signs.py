@@ -14,8 +14,6 @@ from flint import fmpq, fmpz_mpoly
 
 from rankcheck.decide.algebra.ring import Ring
 
-__all__ = ["ANY", "MINUS", "NONE", "PLUS", "Known", "flipped", "product", "signs_text"]
-
 MINUS, NONE, PLUS = 1, 2, 4
 ANY = MINUS | NONE | PLUS
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rankcheck.claims.claim import Claim
-from rankcheck.decide.prove.checking import UnsoundError, check
+from rankcheck.decide.prove.checking import check
 from rankcheck.decide.prove.file import Kept, Proofs
-
-__all__ = ["UnsoundError", "prove_again"]
 
 
 def prove_again(path: Path | str, claim: Claim) -> Iterator[tuple[Kept, str]]:

@@ -26,8 +26,6 @@ from rankcheck.theory.instances.drivers import ScopeSource
 from rankcheck.theory.instances.scope import ScopeShape
 from rankcheck.theory.instances.source import Source, seed_of
 
-__all__ = ["Left", "ProvedFalseError", "controls", "refutation"]
-
 #: `open`: it cannot be proved. `false`: nor that, and an instance at this shape refutes it.
 Left = Literal["open", "false", "proved"]
 

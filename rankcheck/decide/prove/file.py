@@ -25,8 +25,6 @@ from rankcheck.files import LEFT
 from rankcheck.stored import StoredError, build, shown
 from rankcheck.versions import versions
 
-__all__ = ["FORM", "Kept", "ProofError", "Proofs", "keep", "leave"]
-
 SCHEMA = 1
 #: Of a claim so many proofs are kept in full, at most, and so many bytes of them.
 MOST, BYTES = 2, 16_000

@@ -40,33 +40,6 @@ from typing import Literal, TypeAlias
 
 from rankcheck.notebook import Readable
 
-__all__ = [
-    "Branch",
-    "Certificate",
-    "Definition",
-    "Entry",
-    "Face",
-    "Fact",
-    "Factor",
-    "Factors",
-    "Goal",
-    "Leaf",
-    "Link",
-    "Method",
-    "Multiple",
-    "Node",
-    "Open",
-    "Polynomial",
-    "Proof",
-    "Ratio",
-    "Split",
-    "Squares",
-    "Substitution",
-    "Term",
-    "Unlogged",
-    "Unrooted",
-]
-
 Polynomial: TypeAlias = str
 Signs: TypeAlias = str
 Method = Literal["algebra", "range", "squares"]

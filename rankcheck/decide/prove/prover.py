@@ -24,8 +24,6 @@ from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.files import shown_path
 from rankcheck.theory.instances.scope import ScopeShape, Shapes
 
-__all__ = ["Prover", "check_claim"]
-
 #: A mutant is given so many times the seconds of the proof, and these at least.
 TIMES, LEAST = 5.0, 1.0
 #: The proof of a range has this share of the seconds; its check takes as long.

@@ -26,8 +26,6 @@ from rankcheck.theory.instances.drivers import ReplayError
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Instances, Rejected, Source
 
-__all__ = ["INSTANCES", "Ended", "Ranged", "draws_entries", "prove_range", "ranged"]
-
 #: So many instances are decided, those with the smallest integers.
 INSTANCES = 3_000
 

@@ -22,8 +22,6 @@ from rankcheck.decide.prove.sentences import (
 from rankcheck.decide.prove.target import Target
 from rankcheck.notebook import InNotebooks, Readable
 
-__all__ = ["Outcome", "Plan", "Progress", "Result", "weight"]
-
 SCHEMA = 1
 #: So many proofs, and so many reasons why there is none, are written out.
 SHOWN, REASONS = 3, 4

@@ -17,8 +17,6 @@ from rankcheck.decide.prove.settings import Settings
 from rankcheck.decide.prove.through import through
 from rankcheck.engine.parallel import single_thread
 
-__all__ = ["prove"]
-
 
 def prove(
     claim: Claim,

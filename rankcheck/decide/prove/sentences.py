@@ -8,18 +8,6 @@ from collections.abc import Mapping, Sequence
 from rankcheck.claims.proved import METHODS
 from rankcheck.decide.prove.proof import Proof
 
-__all__ = [
-    "NOTHING_ELSE",
-    "controls",
-    "counted",
-    "equation",
-    "grouped",
-    "open_mutants",
-    "sentence",
-    "shape_alone",
-    "shape_text",
-]
-
 #: Closes what is said of a claim.
 NOTHING_ELSE = "Nothing is said of other shapes"
 _INTEGERS = "integers of the generator: "

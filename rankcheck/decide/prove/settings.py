@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from rankcheck.errors import InputError
 
-__all__ = ["Settings", "Unproved"]
-
 
 @dataclass(frozen=True)
 class Settings:

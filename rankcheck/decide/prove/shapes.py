@@ -17,8 +17,6 @@ from rankcheck.theory.instances.record import Integer
 from rankcheck.theory.instances.scope import Shapes, shapes
 from rankcheck.theory.instances.source import Rejected
 
-__all__ = ["is_part", "known_sizes", "selected", "targets"]
-
 #: So many instances are drawn at a shape until one satisfies the hypotheses.
 DRAWS = 20
 #: The search for shapes runs the generator so often; so many shapes have their sizes taken, the

@@ -11,8 +11,6 @@ from rankcheck.decide.prove.settings import Settings
 from rankcheck.decide.prove.target import Target
 from rankcheck.errors import InstallationError
 
-__all__ = ["FaultError", "through"]
-
 #: Where several shapes are tried, one of them has this share of the seconds, at most.
 SHARE = 0.25
 #: With less than this share of them left, no other shape is begun.

@@ -12,8 +12,6 @@ from rankcheck.engine.verification import check
 from rankcheck.engine.verification.ledger import Row
 from rankcheck.engine.verification.profiles import Settings
 
-__all__ = ["verify_claim"]
-
 
 def verify_claim(
     claim: Claim,

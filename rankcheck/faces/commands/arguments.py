@@ -17,27 +17,6 @@ from rankcheck.engine.hunt.controls import hunt_control
 from rankcheck.engine.verification.profiles import PROFILES, Settings, profile
 from rankcheck.errors import InputError
 
-__all__ = [
-    "LIMITS",
-    "JsonFile",
-    "add_budget",
-    "add_instance",
-    "add_json",
-    "add_limit",
-    "add_processes",
-    "add_seed",
-    "add_selectors",
-    "add_settings",
-    "add_shrink",
-    "add_workers",
-    "at_least",
-    "check_apart",
-    "limit",
-    "number",
-    "one_claim",
-    "settings",
-]
-
 #: Seconds for a claim by profile, for a hunt after its budget, for a certificate, and for the tasks
 #: of `doctor`. On one core of a shared machine, the slowest claims took 10 s (quick,
 #: separation.oscillating-example), 16 s (ci, the same) and 209 s (deep,

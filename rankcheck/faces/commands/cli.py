@@ -23,8 +23,6 @@ from rankcheck.faces.terminal import exits
 from rankcheck.faces.terminal.exits import Exit
 from rankcheck.faces.terminal.plain import one_line, say
 
-__all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
-
 #: The sub-commands, modules of `rankcheck.faces.commands`, in the order of the help.
 COMMANDS = (
     "verify",

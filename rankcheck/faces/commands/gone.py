@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["GONE", "instead"]
-
 #: By what was typed, a verb or a verb and its option.
 GONE = {
     "experiment": "train with the scripts of examples/figures, which write the record of a claim",

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-__all__ = ["arrived", "handled"]
-
 #: A second Ctrl-C counts after so many seconds: some wrappers pass the first one on twice.
 TWICE = 0.3
 #: Seconds between two looks whether the interrupt has arrived.

@@ -16,8 +16,6 @@ from rankcheck.claims.kinds import FALSE
 from rankcheck.errors import InputError
 from rankcheck.files import LEFT
 
-__all__ = ["Kept", "file_of", "kept_of"]
-
 
 @dataclass(frozen=True)
 class Kept:

@@ -168,7 +168,8 @@ def _attained(path: Path, entry: Entry) -> tuple[Exit, str]:
 
 def _proved(path: Path, entry: Entry) -> tuple[Exit, str]:
     """As expected if the second checker accepts all proofs of a file, and the text about them."""
-    from rankcheck.decide.prove.again import UnsoundError, prove_again
+    from rankcheck.decide.prove.again import prove_again
+    from rankcheck.decide.prove.checking import UnsoundError
     from rankcheck.decide.prove.file import ProofError, Proofs
 
     [claim] = load([entry])

@@ -20,8 +20,6 @@ from rankcheck.balls.numbers import ONE, ZERO
 from rankcheck.faces.exports.trace import RankFact
 from rankcheck.faces.exports.traced import Traced, ranked, traced
 
-__all__ = ["TABLE"]
-
 
 def _sum(terms: Any) -> Any:
     return sum(terms, start=ZERO)

@@ -19,8 +19,6 @@ from rankcheck.faces.exports.evaluate import NotExportable
 from rankcheck.faces.exports.plan import Plan
 from rankcheck.faces.exports.traced import Traced
 
-__all__ = ["DIGITS", "Enclosure", "enclosures"]
-
 DIGITS = (20, 40, 80)
 """Significant digits of enclosures; the first number that decides everything is taken."""
 

@@ -21,8 +21,6 @@ from rankcheck.faces.exports import algebra  # noqa: F401 - gives traced numbers
 from rankcheck.faces.exports.trace import Branch
 from rankcheck.faces.exports.traced import Traced, given, traced, tracing
 
-__all__ = ["Account", "Array", "NotExportable", "Violation", "account"]
-
 BITS = 512
 """Balls behind an export; what it writes is rounded to fewer digits."""
 

@@ -24,8 +24,6 @@ from rankcheck.versions import versions
 
 WIDTH = 96
 
-__all__ = ["LANGUAGES", "export", "heading"]
-
 LANGUAGES: dict[str, Callable[[Account, str], str]] = {"coq": coq_file, "script": script}
 
 

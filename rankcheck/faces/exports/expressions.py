@@ -9,8 +9,6 @@ from flint import fmpq
 
 from rankcheck.faces.exports.traced import Traced
 
-__all__ = ["Syntax", "exact_square", "without_irrationals", "written"]
-
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
 _LEVELS = {"add": SUM, "sub": SUM, "mul": PRODUCT, "div": PRODUCT, "neg": SIGN, "pow": POWER}
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}

@@ -13,8 +13,6 @@ from rankcheck.faces.exports.expressions import exact_square
 from rankcheck.faces.exports.trace import Branch
 from rankcheck.faces.exports.traced import Traced
 
-__all__ = ["Plan", "plan"]
-
 LARGEST = 10
 """Operations in one expression; what has more gets a name."""
 

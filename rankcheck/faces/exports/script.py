@@ -21,8 +21,6 @@ from rankcheck.faces.exports.plan import Plan, plan
 from rankcheck.faces.exports.trace import Branch, RankFact
 from rankcheck.faces.exports.traced import Traced
 
-__all__ = ["script"]
-
 WIDTH = 99
 DIGITS = 60
 """Decimal digits of intervals."""

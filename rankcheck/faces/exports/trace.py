@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 
 from flint import fmpq
 
-__all__ = ["Branch", "RankFact", "Trace", "current", "origin", "recording"]
-
 Traced: TypeAlias = Any
 """A number of `rankcheck.faces.exports.traced`, which makes use of this file."""
 

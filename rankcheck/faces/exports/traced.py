@@ -13,11 +13,9 @@ from typing import Any
 from flint import arb, fmpq, fmpz
 
 from rankcheck.balls import numbers
-from rankcheck.balls.formal import Formal, exact_numbers, exactly
-from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number, Undecided, integer_power
+from rankcheck.balls.formal import Formal, NoBallForm, exact_numbers, exactly
+from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, integer_power
 from rankcheck.faces.exports.trace import Branch, RankFact, Trace, current, origin, recording
-
-__all__ = ["Traced", "constant", "given", "ranked", "traced", "tracing"]
 
 _HALF = fmpq(1, 2)
 

@@ -21,8 +21,6 @@ from rankcheck.files import shown_path
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["Collection", "is_claim"]
-
 
 class Collection:
     """The hooks of collection. A claim that would silently not be checked is an error."""

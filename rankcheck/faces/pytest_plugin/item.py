@@ -21,8 +21,6 @@ from rankcheck.files import shown_path
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["OPTIONS", "ClaimItem", "MalformedItem", "items_of"]
-
 #: The options of the run, in the stash of the configuration.
 OPTIONS = pytest.StashKey[Options]()
 

@@ -21,8 +21,6 @@ from rankcheck.faces.pytest_plugin.properties import CLAIM, properties_of, put
 from rankcheck.faces.terminal import table
 from rankcheck.faces.terminal.github import Annotation, add_summary, in_actions, summary
 
-__all__ = ["LedgerHooks"]
-
 #: The attribute of a report that carries a row, as JSON; pytest-xdist passes it on.
 _ROW = "rankcheck_row"
 

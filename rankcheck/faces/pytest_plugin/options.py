@@ -14,9 +14,6 @@ from rankcheck.engine.hunt.controls import hunt_control
 from rankcheck.engine.verification.profiles import PROFILES, Settings, profile
 from rankcheck.errors import InputError
 
-__all__ = ["Options", "add_options", "check_environment", "options_of"]
-
-
 _VARIABLE = "RANKCHECK_PROFILE"
 
 

@@ -9,8 +9,6 @@ from rankcheck.engine.verification.ledger import Row
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["CLAIM", "PREFIX", "VERDICT", "properties_of", "put"]
-
 #: All properties begin so.
 PREFIX = "rankcheck."
 CLAIM, VERDICT = f"{PREFIX}claim", f"{PREFIX}verdict"

@@ -16,8 +16,6 @@ from rankcheck.faces.report.svg import printable
 if TYPE_CHECKING:
     from rankcheck.audit.result import Audit, Quantiles
 
-__all__ = ["audit_fragment", "audit_page"]
-
 #: What the findings mean, in the order of the page.
 FINDINGS: Mapping[str, str] = {
     "fails": "the relation is violated beyond rounding: a file was misread, or this is a bug",

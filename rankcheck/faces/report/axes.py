@@ -10,8 +10,6 @@ from typing import Literal
 
 from rankcheck.faces.report.figures import power_of_ten
 
-__all__ = ["Axis", "steps", "thinned"]
-
 Scale = Literal["linear", "log"]
 
 

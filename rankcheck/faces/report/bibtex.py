@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from rankcheck._version import __version__
 from rankcheck.claims.reference import OWN, Document, Reference, documents
 
-__all__ = ["bibliography", "cite_key"]
-
 #: As CITATION.cff has them, which the wheel does not bring.
 TITLE = (
     "rankcheck: a referee for theorems on representation cost, rank and depth of neural networks"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["figure", "power_of_ten"]
-
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

@@ -12,16 +12,6 @@ from markupsafe import Markup
 
 from rankcheck.faces.report.markup import formula
 
-__all__ = [
-    "equation",
-    "instance",
-    "number",
-    "parts",
-    "shortened",
-    "split",
-    "value_latex",
-]
-
 #: A longer text is shown as it is, and so is an array with more rows or columns.
 LONGEST, LARGEST = 4000, 9
 #: An instance with more numbers is shown as text, which is cut at so many characters.

@@ -11,8 +11,6 @@ from markupsafe import Markup, escape
 from math_core import LatexError, LatexToMathML
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-__all__ = ["convertible", "formula", "is_title", "line", "prose", "words"]
-
 #: A longer formula is shown as it is written.
 LONGEST = 4000
 #: What browsers take for granted, and what has no width; matrices occur by the hundred on a page,

@@ -18,8 +18,6 @@ from markupsafe import Markup
 
 from rankcheck.faces.report.instances import split
 
-__all__ = ["drawing"]
-
 #: Larger networks are not drawn, nor are more points than these.
 DEEPEST, WIDEST, POINTS = 4, 3, 2
 #: Longer numbers are not written at a neuron.

@@ -16,8 +16,6 @@ from rankcheck.faces.report.page import ClaimPart, fragment, render
 from rankcheck.faces.report.sharpening import sharpening_fragment
 from rankcheck.sharpen.result import Sharpened
 
-__all__ = ["html"]
-
 
 @singledispatch
 def html(shown: object) -> str:

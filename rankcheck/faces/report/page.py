@@ -37,8 +37,6 @@ from rankcheck.faces.report.networks import drawing
 from rankcheck.faces.report.paths import public
 from rankcheck.files import project_folder
 
-__all__ = ["fragment", "ledger_page", "render"]
-
 _ROOM = __name__.rpartition(".")[0]
 #: What docstrings write for the name of a function: its role, and the rooms it lies in.
 _ROLE = re.compile(r":\w+:`[~!]?(?:\w+\.)*(\w+)`")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["public"]
-
 #: An absolute path of a file, on Linux, macOS or Windows, that does not continue a word.
 _FILE = re.compile(r"(?<![\w.:/\\~-])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'\":,;()<>]+)+\.\w{1,5}(?!\w)")
 #: From these folders on, a path says the same on every machine: the last of them that it has.

@@ -12,8 +12,6 @@ from rankcheck.faces.report.svg import printable
 from rankcheck.sharpen import sentences
 from rankcheck.sharpen.words import again, side
 
-__all__ = ["sharpening_fragment", "sharpening_page"]
-
 #: So many growing instances are shown; a table of more rows is closed.
 GROWING, OPEN = 4, 12
 

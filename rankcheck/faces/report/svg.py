@@ -19,17 +19,6 @@ from markupsafe import Markup
 
 from rankcheck.faces.report.axes import Axis, thinned
 
-__all__ = [
-    "STYLE",
-    "TALL",
-    "WIDE",
-    "Axis",
-    "Chart",
-    "Point",
-    "apart",
-    "coordinate",
-]
-
 #: The height of a line of text on narrow screens, and the width of a letter, in units.
 TALL, WIDE = 22.0, 10.0
 #: The style sheet of all charts. Series 1 to 5 are colours, 0 is that of faint lines.

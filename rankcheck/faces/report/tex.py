@@ -16,8 +16,6 @@ from rankcheck.faces.report.markup import convertible
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["escaped", "paragraph"]
-
 #: What is wrong with two sides, by the kind of their relation.
 _FAILS = {
     "leq": "the first is larger than the second",

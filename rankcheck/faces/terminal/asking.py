@@ -40,8 +40,6 @@ from rankcheck.sharpen.result import Sharpened
 if TYPE_CHECKING:
     from rankcheck.engine.hunt.result import Hunt
 
-__all__ = ["NotebookLine", "VerifyDisplay", "asked"]
-
 #: By the name of an option, what its numbers are, and the rule.
 _WHOLE = ("seed", "workers", "scope", "rounds", "tasks", "entries")
 _SECONDS = ("budget", "shrink", "seconds")

@@ -16,8 +16,6 @@ from rankcheck.faces.terminal.table import count
 if TYPE_CHECKING:
     from rankcheck.audit.result import Audit, DataFacts, LayerFacts, Quantiles, Side, TheoremFacts
 
-__all__ = ["AuditDisplay", "brief", "lines"]
-
 #: In this order theorems are listed; the last ones stay on the screen.
 _FINDINGS = ("not applicable", "holds", "not evaluated", "undecided", "fails")
 #: The longest name in a table; a longer one loses its middle.

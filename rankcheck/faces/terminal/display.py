@@ -26,16 +26,6 @@ if TYPE_CHECKING:
     from rankcheck.engine.hunt.result import Progress as Hunting
     from rankcheck.sharpen.progress import Progress as Sharpening
 
-__all__ = [
-    "PAUSE",
-    "Display",
-    "HuntDisplay",
-    "ProveDisplay",
-    "SharpenDisplay",
-    "hunt_sentence",
-    "redraws",
-]
-
 #: Seconds between two lines where there is no terminal.
 PAUSE = 5.0
 #: Redraws a second.

@@ -11,8 +11,6 @@ from rankcheck.claims.verdicts import VERDICTS
 if TYPE_CHECKING:
     from rankcheck.engine.verification.ledger import Row
 
-__all__ = ["HELP", "Exit", "of_rows", "worst"]
-
 
 class Exit(IntEnum):
     """What a run of the command ended with."""

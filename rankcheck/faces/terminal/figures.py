@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["number", "shortened"]
-
 
 def number(value: float | None, digits: int = 4) -> str:
     """A number with so many digits; empty for None.

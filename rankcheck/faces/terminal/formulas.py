@@ -10,8 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-__all__ = ["unicode"]
-
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$", re.DOTALL)
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 

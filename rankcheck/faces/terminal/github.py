@@ -20,8 +20,6 @@ from rankcheck.engine.verification.ledger import Row
 from rankcheck.faces.terminal import table
 from rankcheck.faces.terminal.plain import printable
 
-__all__ = ["SUMMARY", "Annotation", "add_summary", "annotated", "in_actions", "summary"]
-
 #: The file that the summary of a job is added to.
 SUMMARY = "GITHUB_STEP_SUMMARY"
 Level = Literal["error", "warning"]

@@ -18,8 +18,6 @@ from rankcheck.faces.terminal.display import Display
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["Progress", "styled"]
-
 
 class Progress(Display):
     """Shows the claims of a run as they are verified, and keeps their rows.

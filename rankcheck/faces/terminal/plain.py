@@ -15,8 +15,6 @@ from typing import TextIO
 
 from rankcheck.faces.terminal import formulas
 
-__all__ = ["WIDTH", "fitting", "one_line", "printable", "readable", "say", "width_of", "wrapped"]
-
 #: Lines of a text have at most so many characters.
 WIDTH = 100
 

@@ -29,8 +29,6 @@ from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.theory.instances.drivers import ReplaySource
 
-__all__ = ["text"]
-
 #: A text has at most so many lines, and a line so many characters.
 LINES, WIDTH = 15, 180
 

@@ -12,17 +12,6 @@ from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.ledger import RelationFacts, Row
 from rankcheck.faces.terminal.plain import fitting
 
-__all__ = [
-    "cells",
-    "count",
-    "facts",
-    "lines",
-    "message",
-    "messages",
-    "sentence",
-    "total",
-]
-
 #: The columns, with their alignment: 100 characters for the longest ids, without what is proved.
 HEADINGS = {
     "claim": "<",

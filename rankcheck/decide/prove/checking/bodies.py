@@ -23,8 +23,6 @@ from rankcheck.errors import short_of_memory
 from rankcheck.theory.instances.scope import ScopeShape, grid_of
 from rankcheck.theory.instances.source import Rejected, Source
 
-__all__ = ["Body", "Part", "Said", "Sides", "Unknown"]
-
 #: Points that are evaluated together.
 TOGETHER = 64
 

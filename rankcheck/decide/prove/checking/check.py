@@ -14,8 +14,6 @@ from rankcheck.decide.prove.checking.signs import Known, Variables, text_of
 from rankcheck.decide.prove.checking.trees import End, Trees
 from rankcheck.decide.prove.proof import Goal, Leaf, Open, Proof
 
-__all__ = ["Checked", "check"]
-
 #: Random points of each face; instances of the scope.
 POINTS, SCOPE = 40, 729
 #: From the weakest to the strongest: what a leaf of a proof may need.

@@ -20,8 +20,6 @@ from rankcheck.decide.prove.checking.polynomials import rational
 from rankcheck.decide.prove.checking.trees import End, Trees
 from rankcheck.decide.prove.proof import Entry, Goal, Leaf, Proof, Ratio
 
-__all__ = ["Connection"]
-
 #: So many points of one leaf are compared with the body.
 EACH = 3
 #: Searches for points of leaves that no random point is in.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["UnsoundError", "at"]
-
 
 class UnsoundError(RuntimeError):
     """The second checker does not accept a proof: what it met, and where.

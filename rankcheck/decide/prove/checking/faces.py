@@ -20,8 +20,6 @@ from rankcheck.decide.prove.checking.signs import (
 )
 from rankcheck.decide.prove.proof import Face, Link, Proof
 
-__all__ = ["ReadFace", "check_link", "read_faces"]
-
 
 @dataclass(frozen=True)
 class ReadFace:

@@ -19,8 +19,6 @@ from rankcheck.decide.prove.checking.signs import (
 )
 from rankcheck.decide.prove.proof import Factors, Goal, Ratio, Squares, Unlogged, Unrooted
 
-__all__ = ["GoalChecker"]
-
 #: Certificates stand in certificates so deep.
 DEEPEST = 32
 

@@ -17,8 +17,6 @@ from rankcheck.decide.prove.checking.signs import Signs, text_of
 from rankcheck.decide.prove.checking.trees import End, Trees
 from rankcheck.decide.prove.proof import Link
 
-__all__ = ["BITS", "NotKnown", "Point", "Values", "Walker"]
-
 #: The precision of signs at points.
 BITS = 512
 #: A search for a point of one cell takes so many steps, and begins anew after some of them.

@@ -17,8 +17,6 @@ from flint import fmpq
 
 from rankcheck.decide.prove.checking.errors import UnsoundError
 
-__all__ = ["Poly", "Ring", "rational"]
-
 Exponents: TypeAlias = tuple[int, ...]
 Coefficient: TypeAlias = int | Fraction
 

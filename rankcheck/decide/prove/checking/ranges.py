@@ -19,8 +19,6 @@ from rankcheck.engine.counterexamples.judge import exact_instance
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Instances, Rejected, Source
 
-__all__ = ["check_range"]
-
 #: Precisions in bits, others than those that decided the instances first.
 PRECISIONS = (192, 384, 768, 1536, 3072)
 

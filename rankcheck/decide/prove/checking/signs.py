@@ -18,22 +18,6 @@ from rankcheck.decide.prove.checking.errors import UnsoundError
 from rankcheck.decide.prove.checking.polynomials import Poly, Ring, rational
 from rankcheck.decide.prove.proof import Definition, Proof
 
-__all__ = [
-    "ANY",
-    "NOT_NEGATIVE",
-    "NOT_ZERO",
-    "POSITIVE",
-    "ZERO",
-    "Known",
-    "Signs",
-    "Variable",
-    "Variables",
-    "product",
-    "signs_of",
-    "summed",
-    "text_of",
-]
-
 Signs: TypeAlias = frozenset[int]
 
 ANY, NOT_ZERO = frozenset((-1, 0, 1)), frozenset((-1, 1))

@@ -12,8 +12,6 @@ from rankcheck.decide.prove.checking.polynomials import Poly
 from rankcheck.decide.prove.checking.signs import ANY, ZERO, Known, Signs, signs_of, text_of
 from rankcheck.decide.prove.proof import Branch, Leaf, Link, Node, Open, Proof, Split
 
-__all__ = ["End", "Trees"]
-
 
 @dataclass(frozen=True)
 class End:

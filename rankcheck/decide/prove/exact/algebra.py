@@ -51,8 +51,6 @@ from rankcheck.errors import short_of_memory
 from rankcheck.theory.instances.scope import ScopeShape, ranges
 from rankcheck.theory.instances.source import Instances, Rejected
 
-__all__ = ["prove_shape"]
-
 #: A path splits so often for the sake of a goal, after the body has ended.
 EXTRA = 6
 #: The tree of a face is begun so often, at most.

@@ -14,8 +14,6 @@ from rankcheck.decide.algebra.ring import Ring
 from rankcheck.decide.algebra.signs import ANY, MINUS, NONE, PLUS, flipped, signs_text
 from rankcheck.decide.prove.proof import Face, Fact, Open, Polynomial, Ratio, Substitution
 
-__all__ = ["Plane", "as_facts", "excepted", "implied", "stated"]
-
 NONZERO = MINUS | PLUS
 
 #: By the index of an entry, its range.

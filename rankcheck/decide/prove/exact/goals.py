@@ -29,8 +29,6 @@ from rankcheck.decide.prove.proof import (
 )
 from rankcheck.decide.prove.sums.ring import negated, variables
 
-__all__ = ["Ways", "certificate", "definitions", "splits"]
-
 #: Roots are eliminated one inside another up to this depth.
 DEPTH = 4
 NONNEGATIVE = NONE | PLUS

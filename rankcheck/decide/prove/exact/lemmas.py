@@ -14,8 +14,6 @@ from rankcheck.decide.algebra.signs import ANY, NONE, PLUS, flipped, signs_text
 from rankcheck.decide.prove.exact.goals import Ways
 from rankcheck.decide.prove.proof import Goal
 
-__all__ = ["Lemmas"]
-
 #: So many points are tried first.
 POINTS = 64
 #: Larger polynomials are not looked at.

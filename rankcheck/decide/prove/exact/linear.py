@@ -25,8 +25,6 @@ from rankcheck.decide.algebra.ring import Ring
 from rankcheck.decide.algebra.signs import MINUS, NONE, PLUS
 from rankcheck.decide.prove.proof import Goal, Squares, Term
 
-__all__ = ["combination", "emptiness"]
-
 #: The most unknowns of a linear program, and the most monomials of a square's basis.
 MOST, BASIS = 1500, 14
 #: Polynomials of more terms are not looked at.

@@ -13,8 +13,6 @@ from rankcheck.balls import BallArray
 from rankcheck.theory.instances.scope import ScopeShape
 from rankcheck.theory.instances.source import Source
 
-__all__ = ["VariableSource", "bounds_of", "is_bounded"]
-
 #: A range that reaches as far on both sides is there for floats, and is no hypothesis of a proof.
 FREE = 2.0
 #: The ends of ranges are rounded outwards to multiples of 1/GRID.

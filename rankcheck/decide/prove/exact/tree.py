@@ -14,8 +14,6 @@ from rankcheck.decide.algebra.signs import ANY, MINUS, NONE, PLUS, signs_text
 from rankcheck.decide.prove.proof import Branch, Node, Split
 from rankcheck.files import shown_path
 
-__all__ = ["Growing", "place", "reason"]
-
 
 class Growing:
     """A tree of paths that is being gone through, depth first.

@@ -19,8 +19,6 @@ from flint import fmpz_mat
 from rankcheck.decide.prove.proof import Polynomial
 from rankcheck.decide.prove.sums.ring import Exponents, Ring
 
-__all__ = ["Block", "Shape", "blocks", "cofactors", "homogeneous"]
-
 #: Directions in which a monomial is held against the Newton polytope, besides the axes.
 _DIRECTIONS = 300
 #: More monomials than this are not gone through.

@@ -12,8 +12,6 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from rankcheck.decide.algebra.polynomials import Coefficients, Monomial, in_order, parse, text
 from rankcheck.decide.prove.proof import Definition, Fact, Polynomial
 
-__all__ = ["Exponents", "Ring", "Sign", "closed", "known_signs", "relevant", "variables"]
-
 #: A `flint.fmpq_mpoly`, which has no type.
 Element: TypeAlias = Any
 Exponents: TypeAlias = tuple[int, ...]

@@ -23,8 +23,6 @@ from flint import fmpq, fmpz, fmpz_mat
 from rankcheck.decide.prove.sums.gram import Block
 from rankcheck.decide.prove.sums.ring import Ring
 
-__all__ = ["System", "available", "solved", "squares_of"]
-
 Column: TypeAlias = dict[tuple[int, ...], fmpq]
 #: For each block its Gram matrix; and the factor of each free polynomial.
 Solution: TypeAlias = tuple[list[list[list[fmpq]]], list[fmpq]]

@@ -25,8 +25,6 @@ from rankcheck.decide.prove.sums.gram import Block, Shape, blocks, cofactors, ho
 from rankcheck.decide.prove.sums.ring import Ring, Sign, closed, known_signs, relevant, variables
 from rankcheck.decide.prove.sums.semidefinite import Solution, System, available, solved, squares_of
 
-__all__ = ["missing", "squares"]
-
 #: The most unknowns of one attempt: entries of Gram matrices and of cofactors.
 SIZE = 2500
 #: So many of the polynomials that facts say are positive are tried as multipliers.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PRELUDES", "RANKS"]
-
 _Q = """\
 From Coq Require Import QArith List.
 Import ListNotations.

@@ -10,8 +10,6 @@ from rankcheck.faces.exports.coq.writer import Writer, comment
 from rankcheck.faces.exports.evaluate import Violation
 from rankcheck.faces.exports.traced import Traced
 
-__all__ = ["RationalWriter"]
-
 
 class RationalWriter(Writer):
     """All numbers are of Q, and all comparisons are computed."""

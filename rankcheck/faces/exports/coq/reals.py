@@ -14,8 +14,6 @@ from rankcheck.faces.exports.expressions import exact_square, written
 from rankcheck.faces.exports.plan import Plan
 from rankcheck.faces.exports.traced import Traced
 
-__all__ = ["RealWriter"]
-
 _EXACT = {"sqrt": "apply exact_root; lra.", "log": "apply ln_1.", "exp": "apply exp_0."}
 """Ends of proofs that a function of a rational is a rational."""
 

@@ -14,8 +14,6 @@ from rankcheck.faces.exports.plan import Plan
 from rankcheck.faces.exports.trace import RankFact
 from rankcheck.faces.exports.traced import Traced
 
-__all__ = ["Writer", "comment", "wrapped"]
-
 WIDTH = 96
 
 

@@ -20,8 +20,6 @@ from rankcheck.faces.report.svg import Axis, Chart
 if TYPE_CHECKING:
     from rankcheck.audit.result import Audit
 
-__all__ = ["pictures"]
-
 #: So many singular values are drawn, at most.
 VALUES = 40
 #: Half the width of a box.

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-__all__ = ["Picture"]
-
 
 @dataclass(frozen=True)
 class Picture:

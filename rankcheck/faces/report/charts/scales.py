@@ -8,16 +8,6 @@ from collections.abc import Iterable, Sequence
 from rankcheck.faces.report.axes import steps
 from rankcheck.faces.report.svg import Axis, Point
 
-__all__ = [
-    "apart",
-    "floored",
-    "layer_axis",
-    "log_axis",
-    "on_pixels",
-    "size_axis",
-    "whole_axis",
-]
-
 #: A logarithmic axis shows so many decades below the largest value, at most.
 DECADES = 8
 #: At most so many whole numbers stand at an axis.

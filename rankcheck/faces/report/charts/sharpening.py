@@ -14,8 +14,6 @@ from rankcheck.faces.report.svg import TALL, WIDE, Axis, Chart, Point
 from rankcheck.sharpen.sentences import between, even, key, limit, shown
 from rankcheck.sharpen.sentences import frontier as frontier_sentence
 
-__all__ = ["frontier", "ratios"]
-
 Data = Mapping[str, Any]
 #: Values of which the largest one is so many times the least one have a logarithmic axis.
 APART = 30.0
