@@ -117,8 +117,8 @@ def check_device(device: str) -> None:
         HuntError: with what torch says.
     """
     try:
-        torch.zeros(1, dtype=torch.float64, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, dtype=torch.float64, device=device).item()  # a meta tensor has no numbers
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).strip().splitlines()[0]
         raise HuntError(
             f"torch cannot use the device {device!r} here ({reason}); a device is cpu or cuda"

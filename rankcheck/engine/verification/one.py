@@ -55,3 +55,11 @@ def unfinished(
     """The row of a claim whose verification did not finish; `seconds` is what it took."""
     outcome = "is undecided" if verdict == "undecided" else "failed"
     return Row.of(entry, verdict, seconds=seconds, messages=(f"{entry.id} {outcome}: {reason}",))
+
+
+def suspected(trace: str) -> str:
+    """That a violation in floats was being judged where a check was stopped; empty if none was."""
+    files = trace.replace("\\", "/")
+    judged = "/counterexamples/judge.py" in files and "/verification/controls.py" not in files
+    text = "\n  there it was judging a violation in floats, which is neither proved nor excluded"
+    return text if judged else ""

@@ -22,7 +22,7 @@ from rankcheck.engine.parallel import Done, Lost, Started, Tell, Told
 from rankcheck.engine.parallel.alone import how
 from rankcheck.engine.parallel.executors import Limits, Unfinished, Work, executor_for
 from rankcheck.engine.verification.ledger import Row
-from rankcheck.engine.verification.one import unfinished, verify_entry
+from rankcheck.engine.verification.one import suspected, unfinished, verify_entry
 from rankcheck.engine.verification.profiles import Settings
 
 #: What happens in a run: a claim begins; its rows are complete; something happened that belongs to
@@ -108,7 +108,7 @@ def row_of(end: Unfinished[int], entry: Entry, found: Row | None = None) -> Row:
     """The row of a claim whose check has not ended, with what it had found by then."""
     why = f"its check {how(end, [entry.file])}"
     if found is None:
-        return unfinished(entry, why, seconds=end.seconds)
+        return unfinished(entry, why + suspected(end.trace), seconds=end.seconds)
     message = f"{found.messages[0]}\n  it is not made small: {why}"
     return replace(found, messages=(message,), seconds=end.seconds)
 

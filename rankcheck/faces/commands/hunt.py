@@ -23,6 +23,7 @@ from rankcheck.claims.catalogue.entry import Entry
 from rankcheck.claims.catalogue.loader import BrokenClaim, load_each
 from rankcheck.claims.catalogue.selection import select
 from rankcheck.engine.parallel import Alone, Stopped, Tell
+from rankcheck.engine.verification.one import suspected
 from rankcheck.errors import InputError
 from rankcheck.faces.commands.arguments import (
     JsonFile,
@@ -245,7 +246,7 @@ def _stopped(
     entry: Entry, known: _Report, stopped: Stopped, last: Progress | None, seed: int
 ) -> _Report:
     """The report of a hunt whose process was stopped, or died; `last` is its last progress."""
-    how = f"the hunt {stopped.how([entry.file])}"
+    how = f"the hunt {stopped.how([entry.file])}{suspected(stopped.trace)}"
     data = known.data | {"seconds": stopped.seconds, "seed": seed}
     if data["smallest"] is not None:
         message = f"{data['message']}\n  {how}"

@@ -100,8 +100,8 @@ def test_only_the_worst_violations_are_kept_and_nan_comes_last():
 def test_a_body_that_raises_is_kept_with_an_instance(hunted):
     arena = Arena(hunted("broken"), Shape("instances", ()))
     arena.sample(0)
-    assert arena.raised.startswith("hunted.broken raised TypeError at the shape ()")
-    assert "numbers() draws [" in arena.raised
+    assert "raised TypeError" in arena.raised
+    assert "numbers(): [" in arena.raised
     assert arena.counts.evaluated == 0
 
 
