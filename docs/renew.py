@@ -26,7 +26,7 @@ from rankcheck.errors import InputError  # noqa: E402
 
 
 def pages() -> dict[str, str]:
-    """The pages and figures by name; those of experiments are made by `experiments`."""
+    """The pages and figures by name."""
     entries = project()
     written = {"errata.md": lists.errata(entries), **statements.pages(entries)}
     return {

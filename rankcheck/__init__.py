@@ -2,7 +2,7 @@
 
 What a file of claims needs is here; it is imported on first use, so that `import rankcheck` and the
 command's help do not wait for torch. Generators of instances are in `rankcheck.instances`, the
-mathematics in `rankcheck.networks.network`, `rankcheck.linalg` and their neighbours.
+mathematics in `rankcheck.networks`, `rankcheck.linalg` and their neighbours.
 """
 
 from __future__ import annotations

@@ -63,17 +63,23 @@ def _front(module: ModuleType) -> Iterator[str]:
     yield "| name | what it is | described in |\n| --- | --- | --- |"
     for name in _public(module):
         value = getattr(module, name)
-        home = value.__module__
-        room = ".".join(home.split(".")[:2])
-        if room not in ROOMS:
+        page, source = _described_at(name, value)
+        if page == FRONT:
             here.append(name)
-        page = room if room in ROOMS else FRONT
-        full = f"{home}.{name}" if room == "rankcheck.claims" else f"{room}.{name}"
         first = " ".join(markdown(value.__doc__).split("\n\n")[0].split()).replace("|", "\\|")
-        yield f"| {{py:obj}}`{name} <{full}>` | {first} | [{page}]({page}.md) |"
+        yield f"| {{py:obj}}`{name} <{source}.{name}>` | {first} | [{page}]({page}.md) |"
     for name in here:
         yield ""
         yield from _described(f"{getattr(module, name).__module__}.{name}", getattr(module, name))
+
+
+def _described_at(name: str, value: Any) -> tuple[str, str]:
+    """The room whose page describes a name of the front door, and its module there."""
+    for room in ROOMS[1:]:
+        for source, exported in _exports(importlib.import_module(room)).items():
+            if name in exported and getattr(importlib.import_module(source), name) is value:
+                return room, source
+    return FRONT, value.__module__
 
 
 def _exports(module: ModuleType) -> dict[str, list[str]]:

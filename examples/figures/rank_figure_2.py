@@ -6,7 +6,7 @@ reaches over the columns of its neighbours, and no line separates two of them. I
 x − sin(2πy/3) they are four intervals: there is a classifier through R^1.
 
 Tripoints are vertices of the linear regions where three classes meet, by
-`rankcheck.regions.decision`. The document prints neither width, points, noise, ridge and steps nor
+`rankcheck.theory.regions.decision`. The document prints neither width, points, noise, ridge and steps nor
 from which first weights it trained, nor how large its box is; the answer depends on the last two.
 """
 

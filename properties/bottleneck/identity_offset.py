@@ -99,7 +99,7 @@ def sum_of_squares(squares):
 
 @bound(
     "bottleneck.offset-bound",
-    paper("rankcheck", "rankcheck.costs.offsets"),
+    paper("rankcheck", "rankcheck.theory.costs.offsets"),
     instances=networks_along_directions(),
     tight=witnesses_along_their_planes(),
     needs={"the slope lies in [-1, 1]": steep_networks()},
@@ -247,7 +247,7 @@ def cheapest_steps(source: Source):
 
 @bound(
     "bottleneck.offset-steps",
-    paper("rankcheck", "rankcheck.costs.offsets"),
+    paper("rankcheck", "rankcheck.theory.costs.offsets"),
     instances=steps(),
     tight=cheapest_steps(),
     mutants={
@@ -295,7 +295,7 @@ def short_chains(source: Source):
 
 @bound(
     "bottleneck.offset-chains",
-    paper("rankcheck", "rankcheck.costs.offsets"),
+    paper("rankcheck", "rankcheck.theory.costs.offsets"),
     instances=chains(),
     tight=cheapest_chains(),
     needs={"the chain has at least four steps": short_chains()},
@@ -347,7 +347,7 @@ def constants_up_to_two_and_beyond(source: Source):
 
 @bound(
     "bottleneck.constant-cost",
-    paper("rankcheck", "rankcheck.costs.offsets"),
+    paper("rankcheck", "rankcheck.theory.costs.offsets"),
     instances=networks_at_the_origin(),
     tight=constants_up_to_two_and_beyond(),
     needs={"|c| ≤ 2": Need(cheaper_than_depth_two(), {"cap": 3})},

@@ -255,7 +255,7 @@ def test_second_correction_nonnegative(u, v, p, *, gain=2):
 
 @bound(
     "bottleneck.second-correction-of-the-jacobian",
-    paper("rankcheck", "rankcheck.costs.corrections"),
+    paper("rankcheck", "rankcheck.theory.costs.corrections"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(1 + 2.0**-11, 1 + 2.0**-10)),
     mutants={"2 % more": {"weight": Fraction(51, 50)}},

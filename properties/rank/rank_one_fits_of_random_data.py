@@ -41,7 +41,7 @@ def one_order(n, k, level):
 
 @statistical(
     "rank.path-tail",
-    paper("rankcheck", "rankcheck.data.path_tail"),
+    paper("rankcheck", "rankcheck.theory.data.path_tail"),
     instances=small_samples(),
     mutants={
         "k! ω_k left out": {"length": without_the_volume},

@@ -1,9 +1,10 @@
 """Audit: what the theory says about a network that someone trained.
 
-What lives here: chains and data are read (`read`), the quantities of the theory are measured
-layer by layer and point by point, and the claims that apply are evaluated (`theorems`). Modules
-that are no chain are measured by `measure`, which is `rankcheck.measure`.
-How an audit is shown is `terminal` and `report`.
+What lives here: chains and data are read (`read`, with `state` and `onnx_chain` for files), the
+quantities of the theory are measured layer by layer (`layers`) and point by point (`points`), and
+the claims that apply are evaluated (`theorems`); `run` does all of it. Modules that are no chain
+are measured by `measure`, which is `rankcheck.measure`.
+How an audit is shown is `terminal.audit` and `report.audit`.
 May import: everything below it.
 """
 

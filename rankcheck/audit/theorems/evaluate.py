@@ -3,7 +3,7 @@ r"""A claim evaluated on one network and some of its data, and where it is close
 The bodies of the claims take `net.jacobian_noise(x)` for what counts as zero. That bound, a product
 of absolute values, grows by a factor of order √n a layer: beyond some ten layers of width 512 it
 exceeds every singular value of Jf. For a network with more than `WIDE` units in a layer the smaller
-of it and `rankcheck.networks.rounding.product_noise` is taken.
+of it and `rankcheck.theory.networks.rounding.product_noise` is taken.
 """
 
 from __future__ import annotations

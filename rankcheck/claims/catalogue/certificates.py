@@ -29,7 +29,7 @@ class Section(Counterexample):
     """What a certificate says of one instance.
 
     Attributes:
-        instance: what its generator draws; see `rankcheck.instances.choices`.
+        instance: what its generator draws; see `rankcheck.theory.instances.choices`.
         relation: which of the relations fails, counted from 0.
     """
 

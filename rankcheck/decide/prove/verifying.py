@@ -19,7 +19,7 @@ def verify_claim(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Row:
-    """`rankcheck.engine.verification.verify_claim`, with a short hunt of the controls that survive.
+    """That of `rankcheck.engine.verification.check`, with a short hunt of controls that survive.
 
     The proofs that are kept beside the claim are read, too.
     """

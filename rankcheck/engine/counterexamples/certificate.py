@@ -2,8 +2,8 @@
 
 A certificate names the claim that it refutes, with the hash of its text, and holds two instances:
 the smallest one, and the one with the largest violation if that is another. An instance is the list
-of what the generator draws (see `rankcheck.instances.choices`); both sides of the violated relation
-stand beside it, as balls.
+of what the generator draws (see `rankcheck.theory.instances.choices`); both sides of the violated
+relation stand beside it, as balls.
 `rankcheck.engine.counterexamples.replay` proves a certificate again.
 """
 

@@ -79,7 +79,7 @@ def from_choices(
     """The violation of an instance that is given as what its generator draws, in order.
 
     Args:
-        choices: see `rankcheck.instances.choices.read_choices`.
+        choices: see `rankcheck.theory.instances.choices.read_choices`.
         family: the generator, by default `claim.instances`.
 
     Raises:

@@ -51,7 +51,7 @@ class Finding:
     """A violation as plain data.
 
     Attributes:
-        choices: the instance, as `rankcheck.instances.choices` writes it.
+        choices: the instance, as `rankcheck.theory.instances.choices` writes it.
         proved: whether ball arithmetic proves the violation.
         violation: its size relative to the sides; None where a side is not a number.
         clear: whether it stands clear of rounding in floats; see `Instance.clear`.

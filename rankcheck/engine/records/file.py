@@ -41,7 +41,7 @@ class Held:
     Attributes:
         ratio: what balls prove of lhs / rhs there: a decimal number that is not larger.
         family: its generator.
-        choices: what that draws; see `rankcheck.instances.choices`.
+        choices: what that draws; see `rankcheck.theory.instances.choices`.
         description: the instance, as the body receives it.
         lhs, rhs: both sides, rounded.
         bits: the precision of the balls.

@@ -2,7 +2,7 @@
 
 What lives here: one claim (`check`, with `search` and `controls`, and below them `batching`,
 `evaluation`, which the hunt uses too), many claims (`run`), and what they leave (`ledger`,
-`counts`).
+`counts`). `rankcheck.verify_claim`, which knows hunts and proofs as well, is in `decide.prove`.
 May import: `counterexamples`, `parallel`, `catalogue`, `claims`, and what is below them.
 `profiles`, `ledger` and `run` do not import torch.
 """

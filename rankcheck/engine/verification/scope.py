@@ -1,7 +1,7 @@
 """Enumerates every small instance of a claim: the scope that a profile fixes.
 
-The instances come in the order of `rankcheck.instances.scope`, so the first one that is proved to
-violate the claim is the smallest counterexample in that order.
+The instances come in the order of `rankcheck.theory.instances.scope`, so the first one that is
+proved to violate the claim is the smallest counterexample in that order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Watching a run of claims: elsewhere a line for each finished claim, on a terminal their table."""
+"""Watching a run of claims: those not as expected, then the table; or a line for each claim."""
 
 from __future__ import annotations
 

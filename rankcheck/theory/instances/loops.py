@@ -95,8 +95,8 @@ def loops(
 ) -> Loop:
     """Loops around stars of rays, in at most one dimension more than there are rays and spine.
 
-    Some loops do not close (:meth:`rankcheck.witnesses.loops.Loop.closes`): their last layer has
-    fewer inputs than there are rays, or its inputs are linearly dependent.
+    Some loops do not close (:meth:`rankcheck.theory.witnesses.loops.Loop.closes`): their last layer
+    has fewer inputs than there are rays, or its inputs are linearly dependent.
     """
     m = source.integer(*rays)
     width = source.integer(max(1, spine), m + spine + 1)

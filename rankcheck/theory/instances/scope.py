@@ -109,7 +109,7 @@ class Shapes:
     def batches(self, size: int) -> Iterator[tuple[ScopeShape, int, int]]:
         """All instances in order, in batches of one shape and at most `size`: (shape, start, size).
 
-        Each is what `rankcheck.instances.drivers.ScopeSource` takes.
+        Each is what `rankcheck.theory.instances.drivers.ScopeSource` takes.
         """
         for shape in self.shapes:
             for start in range(0, shape.instances, size):

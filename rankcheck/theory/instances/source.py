@@ -2,14 +2,14 @@
 
 A generator of instances is a function of a `Source`. It draws integers (the discrete shape) and
 tensors (the continuous entries) from the source. There are five drivers (in
-`rankcheck.instances.drivers`, but for the last):
+`rankcheck.theory.instances.drivers`, but for the last):
 
 * `DrawSource`: Hypothesis draws one instance and can shrink it;
 * `BatchSource`: a seeded generator draws one discrete shape and a batch of entries;
 * `ReplaySource`: repeats the numbers of a `Record`, as floats (replay), as leaf tensors with
   gradients (descend), or as exact rationals (certify);
 * `ScopeSource`: goes through all instances of a shape with entries from a small set;
-* `read_choices` (in `rankcheck.instances.choices`): takes numbers that a person typed.
+* `read_choices` (in `rankcheck.theory.instances.choices`): takes numbers that a person typed.
 
 Every source records what it hands out. The record of an instance that one driver found gives the
 same instance with any other.

@@ -4,8 +4,8 @@ What lives here: the enumeration of regions (`box`, `splitting`, `exact`, `trian
 affine maps and volumes (`cells`), the same for a batch of networks (`arrays`), linear pieces on the
 line (`pieces`), the Jacobian rank (`rank`), arrangements of hyperplanes and their counts
 (`arrangements`), the classes of a classifier (`decision`, imported from its module: `from
-rankcheck.regions.decision import decision`), and the outlines of unions of regions in the plane
-(`outlines`, likewise).
+rankcheck.theory.regions.decision import decision`), and the outlines of unions of regions in the
+plane (`outlines`, likewise).
 May import: `networks` and what is below it, but no `separation` and no `data`.
 
 >>> from rankcheck.networks import Network

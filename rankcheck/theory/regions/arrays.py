@@ -4,11 +4,11 @@ Networks of one shape have different numbers of regions, so the arrays are as lo
 list. What is beyond the end of a list repeats its first region: a maximum, a minimum, an "all" or
 an "any" over the axis R needs no mask, and a sum takes ``present``.
 
-Which regions there are is decided exactly (:mod:`rankcheck.regions.splitting`), and it does not
-depend on the other networks of the batch. Numbers are those of the kind at hand. On balls vertices,
-Jacobians and volumes are exact rationals. In floats they are rounded, and gradients flow through
-them: Jacobians by the masks, vertices as points where given units vanish. Counts and patterns have
-none.
+Which regions there are is decided exactly (:mod:`rankcheck.theory.regions.splitting`), and it does
+not depend on the other networks of the batch. Numbers are those of the kind at hand. On balls
+vertices, Jacobians and volumes are exact rationals. In floats they are rounded, and gradients flow
+through them: Jacobians by the masks, vertices as points where given units vanish. Counts and
+patterns have none.
 
 >>> import torch
 >>> from rankcheck.networks import Network

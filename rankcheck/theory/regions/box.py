@@ -7,7 +7,7 @@ but were moved apart by rounding (a rotation and its inverse, 3·W beside W) enc
 volume about 1e-16. These are true regions of the given network, though perhaps not of the intended
 one. To avoid them draw dyadic weights, or drop the regions whose ``volume()`` is tiny.
 
-For the method see :mod:`rankcheck.regions.splitting`.
+For the method see :mod:`rankcheck.theory.regions.splitting`.
 """
 
 from __future__ import annotations

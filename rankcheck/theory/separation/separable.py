@@ -2,7 +2,7 @@ r"""The distance of sums of separable functions from inner-product functions: th
 
 An inner-product function is $F = \sum_i \alpha_i h_i$, a $(v, v')$-separable function
 $g = \sum_{k,l} \beta_{kl}\,L_k^v \otimes L_l^{v'}$ (v, v' unit vectors;
-:mod:`rankcheck.separation.zonal`). In coefficients everything is exact:
+:mod:`rankcheck.theory.separation.zonal`). In coefficients everything is exact:
 $\|F\|^2 = \sum \alpha_i^2$, $\|g\|^2 = \sum \beta_{kl}^2$,
 
 $$\langle g, g' \rangle

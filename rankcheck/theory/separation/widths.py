@@ -2,8 +2,8 @@ r"""The width that a network needs for sin(πd³⟨x, x'⟩) at depth two, and a
 
 Let N be a network of depth two with r hidden neurons and all weights at most B in size, on
 $S^{d-1} \times S^{d-1}$: a sum of r + 1 separable functions, the neurons times output weights and
-the output bias (:mod:`rankcheck.separation.separable`). Let F be an inner-product function and
-$\delta = \|F - N\| < \tau \le \|P_nF\|$, n >= 1.
+the output bias (:mod:`rankcheck.theory.separation.separable`). Let F be an inner-product function
+and $\delta = \|F - N\| < \tau \le \|P_nF\|$, n >= 1.
 
 *As on the slides.* The norm of a neuron is at most $B^2(1 + \sqrt{4d})$, that of the bias at most
 B, and the main theorem gives
@@ -26,7 +26,7 @@ $\varepsilon = \tau^2/2 = 1/(50e^2\pi^2)$. Slide 2 defines ε-approximation by $
 $\|P_nF\|^2 \ge 2/5$ (docs/proofs/polynomials-against-a-sine.md, Corollary 5).
 
 *Depth three* reaches the error ε everywhere, hence in L², with width $16\pi d^5/\varepsilon$ and
-weights of at most max(4, 2πd³) (:mod:`rankcheck.witnesses.inner_product`), less than 2^d for
+weights of at most max(4, 2πd³) (:mod:`rankcheck.theory.witnesses.inner_product`), less than 2^d for
 d >= 15.
 
 *The rate.* $W(d) = \sqrt{N_{d,d^2}}/(20e\pi 4^d (1 + \sqrt{4d}))$, the width of the slides without

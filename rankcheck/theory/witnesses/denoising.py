@@ -1,7 +1,7 @@
 r"""An autoencoder f = g∘r of bottleneck rank k that fixes a piecewise-linear surface g(R^k).
 
-For a bijection ψ of R^d (:mod:`rankcheck.witnesses.bijections`) and a matrix K of size k × (d − k),
-let g: R^k → R^d be injective with the left inverse r:
+For a bijection ψ of R^d (:mod:`rankcheck.theory.witnesses.bijections`) and a matrix K of size
+k × (d − k), let g: R^k → R^d be injective with the left inverse r:
 
 $$g(z) = \psi(z, 0), \qquad r(x) = [I_k\ K]\,\psi^{-1}(x), \qquad r \circ g = \mathrm{id}.$$
 
@@ -41,7 +41,7 @@ def autoencoder(psi: Network, kernel: Array) -> Autoencoder:
     ``kernel`` is K, (*B, k, d − k).
 
     Raises ValueError if ψ and the kernel do not fit together, and what
-    :func:`rankcheck.witnesses.bijections.inverse` raises.
+    :func:`rankcheck.theory.witnesses.bijections.inverse` raises.
     """
     d, (k, rest) = psi.widths[0], kernel.shape[-2:]
     if k + rest != d or kernel.shape[:-2] != psi.weights[0].shape[:-2]:

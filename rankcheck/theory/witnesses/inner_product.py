@@ -5,7 +5,7 @@ For $f: [-1, 1] \to \mathbb R$ with Lipschitz constant L, and $x, x' \in S^{d-1}
 $$\langle x, x' \rangle = \sum_{i=1}^d \tfrac12 (x_i + x'_i)^2 - 1 .$$
 
 *Depth two.* $q(t) = t^2/2$ is 2-Lipschitz on [-2, 2]. Its approximator $N_q$ with error δ/d
-(:mod:`rankcheck.witnesses.lipschitz` with R = L = 2) has at most 8d/δ units, so
+(:mod:`rankcheck.theory.witnesses.lipschitz` with R = L = 2) has at most 8d/δ units, so
 
 $$N_i(x, x') = \sum_i N_q(x_i + x'_i) - 1$$
 

@@ -13,8 +13,8 @@ $$c_\ell = w_\ell c_{\ell-1} + b_\ell, \qquad
 
 at cost $c_\ell^2 / (1 + c_{\ell-1}^2)$ for layer ℓ. With $c_L = c_0 = c$ it is the identity on
 Ω + e. The heights $(c, 0, \dots, 0, \sqrt{[c - 1]_+}, c)$ cost as much as the constant c alone,
-$c^2$ for c <= 1 and $2c - 1$ beyond (:mod:`rankcheck.witnesses.constants`); for c <= 2 no heights
-are cheaper at any depth L >= 5 (docs/proofs/identity-offset.md).
+$c^2$ for c <= 1 and $2c - 1$ beyond (:mod:`rankcheck.theory.witnesses.constants`); for c <= 2 no
+heights are cheaper at any depth L >= 5 (docs/proofs/identity-offset.md).
 
 From c_0 = 0 the heights $(0, \dots, 0, \sqrt{[c - 1]_+}, c)$ have the same cost at every depth
 L >= 2: y ↦ (y, c) on the orthant of R^n costs nL + R(c) there.

@@ -1,6 +1,6 @@
 """Hands a record to Hypothesis, which shrinks it.
 
-Beside `rankcheck.instances.constants` and `observed`, this is the only module that relies on
+Beside `rankcheck.theory.instances.constants` and `observed`, this is the only module that relies on
 undocumented behaviour of Hypothesis: choices that are saved
 under the secondary key of its example database are replayed first and then shrunk. Hypothesis drops
 choices that do not fit without a message, so the first record that it replays is compared with the

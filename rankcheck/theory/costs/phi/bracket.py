@@ -1,6 +1,6 @@
 r"""Φ_L between two proved numbers: the solver, and the certificate at its result.
 
-Notation as in :mod:`rankcheck.costs.phi.functional`.
+Notation as in :mod:`rankcheck.theory.costs.phi.functional`.
 
 **Certificate.** A convex function lies above its tangents, so log‖D_{e^{-v}}B‖_{S^q} is at least
 its value at u less Σ p_k (v_k − u_k), for every v. What remains is the least value over v of

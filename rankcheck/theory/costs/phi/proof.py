@@ -1,4 +1,4 @@
-r"""Φ_L between two ball arrays: the certificate of :mod:`rankcheck.costs.phi.bracket`, in balls.
+r"""Φ_L between two ball arrays: the certificate of `rankcheck.theory.costs.phi.bracket`, in balls.
 
 For every λ > 0 on the unit sphere, with u = log λ and p_k = P_kk / tr P for P = (MMᵀ)^{1/(L−1)},
 

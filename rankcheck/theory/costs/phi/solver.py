@@ -1,6 +1,6 @@
 r"""The minimiser of F: damped Newton steps, with a monotone fixed point as the fallback.
 
-Notation as in :mod:`rankcheck.costs.phi.functional`.
+Notation as in :mod:`rankcheck.theory.costs.phi.functional`.
 
 **Descent.** For h ≤ 1, T = tr(Bᵀ D_λ^{-2} B)^h is concave in the numbers λ_k^{-2}, hence below its
 tangent: T(μ) ≤ T(λ) (1 − h + h Σ_k p_k λ_k²/μ_k²). On the sphere the right-hand side is least, and
@@ -9,8 +9,8 @@ lower F further. As 0 ≼ ∇² log‖M‖_{S^q} ≼ 2 D_p (for h ≤ 1, Ψ_ij �
 scaling brings the spectrum of the Newton matrix close to [1, 2], so a few Chebyshev steps solve the
 system without forming the matrix.
 
-**Stopping.** An instance is done when the certificate of :mod:`rankcheck.costs.phi.bracket` closes,
-that is when the bound of KL(p ‖ λ²)/L falls below the tolerance, or when rounding hides the
+**Stopping.** An instance is done when the certificate of :mod:`rankcheck.theory.costs.phi.bracket`
+closes, that is when the bound of KL(p ‖ λ²)/L falls below the tolerance, or when rounding hides the
 gradient.
 """
 
