@@ -159,7 +159,6 @@ def typed_lines(violation: Instance) -> list[str]:
     if len(typed) > (TYPED if violation.proved else READABLE):
         return []
     name = selector(violation.claim)
-    if name is None or not violation.proved:
-        return [f"  typed: {typed}"]
-    tight = " --tight" if violation.family is violation.claim.tight else ""
-    return [f"  typed: rankcheck certify {name}{tight} --instance {shlex.quote(typed)}"]
+    if name is None or not violation.proved or violation.family is violation.claim.tight:
+        return [f"  typed: {typed}"]  # `certify` reads a list as one of the other family
+    return [f"  typed: rankcheck certify {name} --instance {shlex.quote(typed)}"]

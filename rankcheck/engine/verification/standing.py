@@ -162,6 +162,6 @@ def _command(claim: Claim, instance: Instance, proved: tuple[Attained, ...], fol
         keep(claim, renewed(claim, left, [Candidate(instance, None, proved)]).records, path)
         given = shlex.quote(shown_path(path))
     except OSError:
-        given = shlex.quote(json.dumps(write_choices(instance.record)))
-        given += " --tight" if instance.family is claim.tight else ""
+        choices = write_choices(instance.record)
+        given = shlex.quote(json.dumps({"family": instance.family.name, "choices": choices}))
     return f"rankcheck record {selector(claim) or 'CLAIM'} --instance {given}"
