@@ -37,6 +37,8 @@ from rankcheck.theory.networks import Network
 _NOTHING = (nn.Identity, nn.Flatten, nn.Dropout, nn.AlphaDropout)
 _KEEPING = ("flatten", "view", "reshape", "dropout", "contiguous")
 _SIZES = ("size", "dim", "shape", "ndim")
+#: A module is compared at points of these sizes.
+SCALES = (1.0, 1e3, 1e6)
 #: What computes something else in training mode.
 _OTHERWISE = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
 
@@ -123,7 +125,7 @@ def _of_module(module: nn.Module, *, slope: float | None) -> Model:
         notes.append("the module is in training mode; it was read in evaluation mode")
     stored = squares(*reader.used.values())
     model = assemble(reader.steps, "torch module", stored=stored, slope=slope, assumed=notes)
-    compare(model.net, ready, "the module")
+    compare(model.net, ready, "the module", scales=SCALES)
     return model
 
 
@@ -206,8 +208,8 @@ class _Reader:
             case (
                 plain,
                 [None, Tensor() | int() | float()] | [Tensor() | int() | float(), None],
-                {},
-            ):
+                _,
+            ) if not options:
                 left = values[0] is not None
                 c = torch.as_tensor(values[1 - left], dtype=torch.float64).flatten()
                 step = diagonal(plain, name, c, left)
