@@ -28,6 +28,8 @@ LARGEST = 1 << 27
 MOST_LAYERS = 1000
 #: What was read is compared at so many random points; this share of the outputs is rounding.
 POINTS, CLOSE = 8, 1e-7
+#: Programs are compared at points of these sizes: far out, units are on that are off near zero.
+SCALES = (1.0, 1e3, 1e6)
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -189,7 +191,7 @@ def compare(
 
     Args:
         close: the share of the outputs that rounding explains.
-        scales: of the points. Large ones cross the kinks that biases move away from zero.
+        scales: the sizes of the points.
 
     Raises:
         ModelError: it does not, or the function fails there.

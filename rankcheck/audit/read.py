@@ -17,6 +17,7 @@ from torch import Tensor, fx, nn
 from torch.nn.utils.parametrize import is_parametrized
 
 from rankcheck.audit.chain import (
+    SCALES,
     Activation,
     Affine,
     Step,
@@ -37,8 +38,6 @@ from rankcheck.theory.networks import Network
 _NOTHING = (nn.Identity, nn.Flatten, nn.Dropout, nn.AlphaDropout)
 _KEEPING = ("flatten", "view", "reshape", "dropout", "contiguous")
 _SIZES = ("size", "dim", "shape", "ndim")
-#: A module is compared at points of these sizes.
-SCALES = (1.0, 1e3, 1e6)
 #: What computes something else in training mode.
 _OTHERWISE = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
 
