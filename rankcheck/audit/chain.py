@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ LARGEST = 1 << 27
 MOST_LAYERS = 1000
 #: What was read is compared at so many random points; this share of the outputs is rounding.
 POINTS, CLOSE = 8, 1e-7
+#: Programs are compared at points of these sizes: far out, units are on that are off near zero.
+SCALES = (1.0, 1e3, 1e6)
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -178,17 +181,26 @@ def assemble(
 
 
 def compare(
-    net: Network, function: Callable[[Tensor], Any], what: str, close: float = CLOSE
+    net: Network,
+    function: Callable[[Tensor], Any],
+    what: str,
+    close: float = CLOSE,
+    scales: Sequence[float] = (1.0,),
 ) -> None:
     """Check that a network computes what a function does, at random points together and alone.
+
+    Args:
+        close: the share of the outputs that rounding explains.
+        scales: the sizes of the points.
 
     Raises:
         ModelError: it does not, or the function fails there.
     """
     draw = torch.Generator().manual_seed(0)
-    X = torch.randn(POINTS, net.widths[0], dtype=torch.float64, generator=draw)
-    here = net(X)
-    for number in (POINTS, 1):
+    drawn = torch.randn(POINTS, net.widths[0], dtype=torch.float64, generator=draw)
+    for scale, number in product(scales, (POINTS, 1)):
+        X = scale * drawn
+        here = net(X)
         try:
             with torch.no_grad(), torch.random.fork_rng(devices=[]):
                 there = torch.as_tensor(function(X[:number].clone())).reshape(number, -1)

@@ -167,7 +167,12 @@ def measure(module: nn.Module, X: Any, *, points: int = 64) -> Measured:
     if not X.ndim or not X.numel() or points < 1:
         raise InputError(f"X has the shape {tuple(X.shape)}; it has points (N, ...), one or more")
     places = torch.arange(min(points, len(X))) * len(X) // min(points, len(X))
-    with torch.inference_mode(False), torch.enable_grad(), sdpa_kernel(SDPBackend.MATH):
+    with (
+        torch.inference_mode(False),
+        torch.enable_grad(),
+        sdpa_kernel(SDPBackend.MATH),
+        torch.random.fork_rng(devices=[]),
+    ):
         net, X, notes = _ready(module, X[places.to(X.device)])
         own = {name: p for name, p in net.named_parameters() if p.requires_grad}
         seen, used = dict[str, _Seen](), set[str]()

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.chain import (
+    SCALES,
     Activation,
     Affine,
     Step,
@@ -64,7 +65,8 @@ def chain_of_onnx(path: Path, *, slope: float | None) -> Model:
         found = [evaluator.run(None, {reader.source.name: one})[0] for one in points]
         return torch.from_numpy(np.stack(found).astype(np.float64))
 
-    compare(model.net, computed, "the graph", _CLOSE.get(kind.name, 0.1))
+    scales = SCALES if kind.name in _CLOSE else SCALES[:1]  # half precision overflows
+    compare(model.net, computed, "the graph", _CLOSE.get(kind.name, 0.1), scales)
     return model
 
 

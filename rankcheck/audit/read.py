@@ -17,6 +17,7 @@ from torch import Tensor, fx, nn
 from torch.nn.utils.parametrize import is_parametrized
 
 from rankcheck.audit.chain import (
+    SCALES,
     Activation,
     Affine,
     Step,
@@ -123,7 +124,7 @@ def _of_module(module: nn.Module, *, slope: float | None) -> Model:
         notes.append("the module is in training mode; it was read in evaluation mode")
     stored = squares(*reader.used.values())
     model = assemble(reader.steps, "torch module", stored=stored, slope=slope, assumed=notes)
-    compare(model.net, ready, "the module")
+    compare(model.net, ready, "the module", scales=SCALES)
     return model
 
 
@@ -206,8 +207,8 @@ class _Reader:
             case (
                 plain,
                 [None, Tensor() | int() | float()] | [Tensor() | int() | float(), None],
-                {},
-            ):
+                _,
+            ) if not options:
                 left = values[0] is not None
                 c = torch.as_tensor(values[1 - left], dtype=torch.float64).flatten()
                 step = diagonal(plain, name, c, left)

@@ -354,3 +354,9 @@ def test_what_is_no_module_or_no_point_is_one_line(module, X):
     with pytest.raises(InputError) as error:
         rankcheck.measure(module, X)
     assert "\n" not in str(error.value)
+
+
+def test_a_module_that_draws_leaves_the_generator_as_it_was():
+    module, before = Random(2, 2), torch.get_rng_state()
+    measure(module, torch.ones(3, 2))
+    assert torch.equal(torch.get_rng_state(), before)

@@ -165,6 +165,16 @@ def hooked():
     return nn.Sequential(module)
 
 
+def dropping(m, x):
+    return m.b(functional.dropout(m.act(m.a(x) - 50)))
+
+
+def in_place(m, x):
+    hidden = m.a(x) + 50
+    torch.relu_(hidden)  # a node that nothing uses
+    return m.b(hidden)
+
+
 def patched():
     module = L(2, 2)
     vars(module)["forward"] = lambda x: x
@@ -190,6 +200,10 @@ NO_MODULES = [
     (lambda: forward(lambda m, x: m.b(m.act(m.a(x))) + m.b(x)), "joins or splits"),
     (lambda: forward(lambda m, x: m.b(m.act(m.a(x))) if x.sum() > 0 else x), "cannot be traced"),
     (lambda: forward(lambda m, x: m.b(m.act(m.a(x))) + torch.rand(4)), "computes something else"),
+    (lambda: forward(dropping), "computes something else"),
+    (lambda: forward(in_place), "computes something else"),
+    (lambda: forward(lambda m, x: m.b(m.act(torch.sub(m.a(x), 50.0, alpha=2)))), "'sub' .sub. is"),
+    (lambda: forward(lambda m, x: m.b(m.act(torch.add(m.a(x), 1e-9, alpha=9)))), "'add' .add. is"),
     (lambda: forward(lambda m, x: m.b(m.act(m.a(x - x.mean(0))))), "is not known|joins"),
     (lambda: forward(lambda m, x: m.b(m.act(m.a(x.float())))), "'float_1' .float. is not known"),
     (lambda: S(nn.Conv1d(1, 2, 3)), "'0' is a Conv1d, .*measures any module"),
