@@ -83,6 +83,8 @@ def main() -> int:
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     file = args.to if args.record else args.before
+    if not (args.record or file.is_file()):
+        parser.error(f"there is no recording {file}; --record writes one")
     before = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     count = 0
     for name, found in recorded(args.only, args.quick):

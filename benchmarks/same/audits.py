@@ -14,6 +14,7 @@ from sklearn.neural_network import MLPRegressor
 from torch import Tensor, nn
 from torch.nn import functional
 
+from benchmarks.audit import normal
 from rankcheck.audit import audit
 from rankcheck.networks import Network
 
@@ -21,11 +22,6 @@ from rankcheck.networks import Network
 MEASURED = ("rank", "layers", "balanced", "data")
 #: Noise, where a singular value is zero; how far an iteration had come.
 NOISE = {"gaps", "gap", "change"}
-
-
-def normal(*shape: int, seed: int) -> Tensor:
-    draw = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, dtype=torch.float64, generator=draw)
 
 
 def chain(widths: list[int], *, bias: bool = True, act: Callable[[], nn.Module] = nn.ReLU) -> Any:

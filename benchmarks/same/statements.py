@@ -10,6 +10,7 @@ from typing import Any
 
 from rankcheck.claims.catalogue.entry import Entry
 from rankcheck.claims.catalogue.loader import load
+from rankcheck.claims.catalogue.selection import select
 from rankcheck.engine.hunt import hunt
 from rankcheck.engine.verification.check import verify_claim
 from rankcheck.engine.verification.profiles import PROFILES, Settings
@@ -55,18 +56,10 @@ def collected() -> dict[str, str]:
 
 def on_dask() -> dict[str, str]:
     """What a hunt on a cluster of two processes says of a false statement and of a true one."""
-    import distributed
+    from tests.clusters import cluster_of_two
 
     found: dict[str, str] = {}
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        from rankcheck.claims.catalogue.selection import select
-
+    with cluster_of_two() as client, tempfile.TemporaryDirectory() as folder:
         for name in ("easy_false", "easy_true"):
             [claim, *_] = load(select([str(STATEMENTS / f"{name}.py")]))
             result = hunt(claim, 10.0, 0, folder=folder, executor=client, shrink=0.01)
