@@ -1,7 +1,7 @@
 """Reading JSON that may come from anybody: limits on the text, and types of the fields.
 
-Ledgers, certificates and journals are read with this. A fault is a `StoredError` that names the
-place and the rule; nothing else is raised on any text.
+Ledgers and whatever is kept are read with this. A fault is a `StoredError` that names the place and
+the rule; nothing else is raised on any text.
 """
 
 from __future__ import annotations

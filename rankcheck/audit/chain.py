@@ -207,7 +207,7 @@ def compare(
         except Exception as error:
             said = " ".join(str(error).split())[:160]
             raise ModelError(
-                f"{what} fails at {number} points {net.widths[0]} numbers: {said}"
+                f"{what} fails at {number} points of {net.widths[0]} numbers: {said}"
             ) from error
         same = there.shape == here[:number].shape
         most = close * max(float(there.abs().max()), 1e-300)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.files import rows_of, where
-from rankcheck.audit.model import Model, require
+from rankcheck.audit.model import Model, ModelError, require
 from rankcheck.audit.result import OutputFacts
 from rankcheck.theory.networks import Network
 
@@ -52,8 +52,7 @@ def check_outputs(model: Model, X: Tensor, outputs: Any) -> OutputFacts:
         place = int(off[wrong[0]].argmax())
         one, two = float(Y[wrong[0], place]), float(found[wrong[0], place])
         digits = next((d for d in range(5, 17) if f"{one:.{d}g}" != f"{two:.{d}g}"), 17)
-        require(
-            False,
+        raise ModelError(
             f"{name} is not what the network as read puts out: at point {wrong[0]} output "
             f"{place} is {one:.{digits}g}, and of the network {two:.{digits}g}; they differ at "
             f"{len(wrong)} of {len(X)} points by more than rounding in single precision explains. "

@@ -17,14 +17,13 @@ VERDICTS: dict[str, Verdict] = {
 }
 
 
-def row_of(result: Hunt, known: Row | None = None) -> Row:
+def row_of(result: Hunt, known: Row) -> Row:
     """The row of a hunt in the ledger.
 
     Args:
-        known: the row of the same claim from its verification; counts and seconds are added to it.
+        known: that of the same claim from its verification; counts and seconds are added to it.
     """
-    claim, verdict = result.claim, VERDICTS[result.verdict]
-    known = known or Row.of(claim, verdict)
+    verdict = VERDICTS[result.verdict]
     return replace(
         known,
         verdict=verdict,

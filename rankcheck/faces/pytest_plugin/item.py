@@ -95,7 +95,7 @@ class ClaimItem(pytest.Function):
             raise ClaimFalse(f"{self.claim.id}: {'; '.join(seldom)}")
 
     def _hunted(self, seconds: float, known: Row) -> Row:
-        from rankcheck.engine.hunt.guarding import row_of
+        from rankcheck.engine.hunt.rows import row_of
         from rankcheck.engine.hunt.run import hunt
 
         settings = self.config.stash[OPTIONS].settings

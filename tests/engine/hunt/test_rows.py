@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-import rankcheck.engine.hunt.guarding
+import rankcheck.engine.hunt.rows
 import rankcheck.engine.verification.check  # noqa: F401 -- an inner run drops the modules it imports first
 from rankcheck.claims import registry
 
