@@ -1,0 +1,55 @@
+"""What is noticed of a body while `torch.func.vmap` maps it over a batch of instances.
+
+The values of an instance cannot be read then. So `widths` notes here, as a tensor, where integers
+may have wrapped, and any function of torch that raises: a body that catches what it raises has
+taken another way than it takes for an instance alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class Mapping:
+    """What was noticed.
+
+    Attributes:
+        file: that of the claim, whose lines are named.
+        wrapped: whether integers may have wrapped, for each instance; None if nothing was looked
+            at.
+        stopped: the first function that raised, and in which line, such as "`item` in line 12".
+    """
+
+    file: str
+    wrapped: torch.Tensor | None = None
+    stopped: str = ""
+
+    def wrap(self, condition: torch.Tensor) -> None:
+        """Note where integers wrap."""
+        found = condition.any()
+        self.wrapped = found if self.wrapped is None else self.wrapped | found
+
+
+_current: ContextVar[Mapping | None] = ContextVar("mapping", default=None)
+
+
+@contextmanager
+def mapping(file: str) -> Iterator[Mapping]:
+    """Notice what happens inside the ``with`` block, which runs inside of a map."""
+    noticed = Mapping(file)
+    token = _current.set(noticed)
+    try:
+        yield noticed
+    finally:
+        _current.reset(token)
+
+
+def mapped() -> Mapping | None:
+    """The innermost ``with`` block of `mapping`; None where values can be read."""
+    return _current.get()
