@@ -18,7 +18,6 @@ from rankcheck.claims.signs import SIGNS
 from rankcheck.engine.counterexamples.given import NotRefutedError, proved
 from rankcheck.engine.counterexamples.instance import Instance
 from rankcheck.engine.records.file import Held
-from rankcheck.engine.verification.batching import check_batching
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.evaluation import Raised, instance_text
 from rankcheck.engine.verification.ledger import RelationFacts
@@ -242,11 +241,10 @@ def from_search(claim: Claim, settings: Settings) -> Instance:
         InputError: if the claim has no instances.
         NotRefutedError: if no violation is found, or balls do not prove it.
         MemoryError or what else says so: if memory was short for every instance.
-        BatchError: if the body or the generator mixes the instances of a batch.
+        ClaimError: if the code of the claim is no function of what is drawn.
     """
     if claim.instances is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
-    check_batching(claim, settings.seed)
     result = search(claim, settings)
     if result.violation is not None:
         return proved(result.violation)

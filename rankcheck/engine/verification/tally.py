@@ -184,7 +184,7 @@ class Tally:
 
     def reach(self, claim: Claim, part: Part, *, sizes: bool = False) -> None:
         """Count what the instances of a batch reach; with `sizes`, nothing that is computed."""
-        for name, counts in reached(claim, part.built, part.batch, part.valid, sizes=sizes).items():
+        for name, counts in reached(claim, part, sizes=sizes).items():
             self.reached.setdefault(name, Counter()).update(counts)
 
 
