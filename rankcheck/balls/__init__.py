@@ -2,7 +2,8 @@
 
 What lives here: the array type (`array`, `lazy`, `conversion`), what floats of a body stand for
 (`constants`), tensors that cannot hold their numbers (`widths`), which calls torch knows (`forms`),
-numbers that other rooms bring (`formal`), functions of numbers (`numbers`, `orders`, `complexes`),
+numbers that other rooms bring (`formal`), what is mapped over instances (`mapping`, `batches`),
+functions of numbers (`numbers`, `orders`, `complexes`),
 of polynomials (`roots`) and of one matrix (`matrices`, `spectra`, `eigenvalues`), and the
 implementations of torch's
 functions, grouped as torch's documentation groups them (`compositions`, `convolutions`, `creation`,
@@ -24,6 +25,7 @@ from rankcheck.balls import (  # noqa: F401 - importing registers them
     indexing,
 )
 from rankcheck.balls.array import BallArray, balls, is_ball
+from rankcheck.balls.batches import as_batch
 from rankcheck.balls.choices import OTHERS as OTHER_CONVENTIONS
 from rankcheck.balls.choices import Conventions, conventions
 from rankcheck.balls.constants import Computed, computed_constants
@@ -44,6 +46,7 @@ __all__ = [
     "Mapping",
     "NoBallForm",
     "Undecided",
+    "as_batch",
     "balls",
     "computed_constants",
     "conventions",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from rankcheck import balls
-from rankcheck.balls import is_ball
+from rankcheck.balls import as_batch, is_ball
 from rankcheck.theory.linalg.arrays import Array, Number, frobenius_squared, power
 
 RANK_FACTOR = 8
@@ -35,7 +35,7 @@ def singular_values(A: Array) -> Array:
         return torch.linalg.vector_norm(A, dim=(-2, -1)).unsqueeze(-1)
     if narrow == 2 and not A.is_complex():
         return _two_singular_values(A if A.shape[-1] == 2 else A.mT)
-    return torch.linalg.svdvals(A)
+    return as_batch(torch.linalg.svdvals, A)
 
 
 def _two_singular_values(A: Tensor) -> Tensor:

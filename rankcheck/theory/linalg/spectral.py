@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from rankcheck import balls
 from rankcheck.balls import is_ball
@@ -47,42 +46,68 @@ def spectral_function(A: Array, f: Callable[[Array], Array]) -> Array:
     if is_ball(A):
         return balls.spectral_function(A, f)
 
-    def values_and_quotients(eigenvalues: Tensor) -> tuple[Tensor, Tensor]:
-        with torch.enable_grad():
-            x = eigenvalues.detach().requires_grad_()
-            y = f(x)
-            slope = torch.zeros_like(x)
-            if y.requires_grad:
-                (slope,) = torch.autograd.grad(
-                    y.sum(), x, allow_unused=True, materialize_grads=True
-                )
-        y = y.detach().expand(x.shape)
-        x = x.detach()
-        left, right = x.unsqueeze(-1), x.unsqueeze(-2)
+    def values_and_quotients(x: Tensor) -> tuple[Tensor, Tensor]:
+        y, pull = torch.func.vjp(f, x)  # type: ignore[misc]
+        (slope,) = pull(torch.ones_like(y))
+        y, left, right = y.expand(x.shape), x.unsqueeze(-1), x.unsqueeze(-2)
         equal = (left - right).abs() <= EQUAL * torch.maximum(left.abs(), right.abs())
         quotient = (y.unsqueeze(-1) - y.unsqueeze(-2)) / torch.where(equal, 1.0, left - right)
         mean = (slope.unsqueeze(-1) + slope.unsqueeze(-2)) / 2
         return y, torch.where(equal, mean, quotient)
 
-    return _Spectral.apply(A, values_and_quotients)  # type: ignore[no-untyped-call,no-any-return]
+    return _of_spectrum(A, f, values_and_quotients)
 
 
-class _Spectral(torch.autograd.Function):
-    """V diag(y) Vᴴ from the eigenvalues of A, with the gradient for given difference quotients."""
+def _of_spectrum(
+    A: Tensor,
+    f: Callable[[Tensor], Tensor],
+    values_and_quotients: Callable[[Tensor], tuple[Tensor, Tensor]],
+) -> Tensor:
+    """V diag(f(λ)) Vᴴ from the eigenvalues λ of A, with the gradient for given quotients."""
+    eigenvalues, V = torch.linalg.eigh(A.detach())
+    if not _differentiated(A):
+        return (V * f(eigenvalues).detach().expand(eigenvalues.shape).unsqueeze(-2)) @ V.mH
+    y, quotients = values_and_quotients(eigenvalues)
+    result = (V * y.detach().unsqueeze(-2)) @ V.mH
+    return _WithGradient.apply(_spectral, A, result, V, quotients.nan_to_num(0.0, 0.0, 0.0))
+
+
+def _spectral(gradient: Tensor, V: Tensor, quotients: Tensor) -> Tensor:
+    result = V @ (quotients * (V.mH @ gradient @ V)) @ V.mH
+    return (result + result.mH) / 2
+
+
+def _differentiated(A: Tensor) -> bool:
+    """Whether somebody may ask for a gradient; a tensor under `torch.func.vmap` does not know."""
+    return A.requires_grad or torch._C._are_functorch_transforms_active()
+
+
+class _WithGradient(torch.autograd.Function):
+    """A result that was computed from A without gradients, with a gradient for A of its own.
+
+    `pull` makes it of the gradient for the result, and of what it needs besides.
+    """
+
+    generate_vmap_rule = True
 
     @staticmethod
-    def forward(ctx: Any, A: Tensor, function: Callable[[Tensor], tuple[Tensor, Tensor]]) -> Tensor:
-        eigenvalues, V = torch.linalg.eigh(A)
-        y, quotients = function(eigenvalues)
-        ctx.save_for_backward(V, quotients.nan_to_num(0.0, 0.0, 0.0))
-        return (V * y.unsqueeze(-2)) @ V.mH
+    def forward(pull: Callable[..., Tensor], A: Tensor, result: Tensor, *needed: Tensor) -> Tensor:
+        return result.clone()
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        V, quotients = ctx.saved_tensors
-        result = V @ (quotients * (V.mH @ gradient @ V)) @ V.mH
-        return (result + result.mH) / 2, None
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.pull, A, _, *needed = inputs
+        ctx.save_for_backward(A, *needed)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        A, *needed = ctx.saved_tensors
+        pulled = _WithGradient.apply(_second, A, ctx.pull(gradient, *needed))
+        return None, pulled, None, *(None for _ in needed)
+
+
+def _second(gradient: Tensor) -> Tensor:
+    raise RuntimeError("a function of a spectrum has no derivatives of second order")
 
 
 def symmetric_power(A: Array, q: Number) -> Array:
@@ -156,14 +181,14 @@ def spectral_projection(A: Array, k: int) -> Array:
     if is_ball(A):
         return balls.spectral_projection(A, k)
 
-    def values_and_quotients(eigenvalues: Tensor) -> tuple[Tensor, Tensor]:
-        y = (torch.arange(n, device=A.device) >= n - k).to(eigenvalues.dtype)
-        difference = y.unsqueeze(-1) - y.unsqueeze(-2)
-        gap = eigenvalues.unsqueeze(-1) - eigenvalues.unsqueeze(-2)
-        gap = torch.where(difference == 0, 1.0, gap)
-        return y.expand(eigenvalues.shape), difference / gap
+    y = (torch.arange(n, device=A.device) >= n - k).to(A.real.dtype)
+    difference = y.unsqueeze(-1) - y.unsqueeze(-2)
 
-    return _Spectral.apply(A, values_and_quotients)  # type: ignore[no-untyped-call,no-any-return]
+    def values_and_quotients(eigenvalues: Tensor) -> tuple[Tensor, Tensor]:
+        gap = eigenvalues.unsqueeze(-1) - eigenvalues.unsqueeze(-2)
+        return y, difference / torch.where(difference == 0, 1.0, gap)
+
+    return _of_spectrum(A, lambda _: y, values_and_quotients)
 
 
 def spectral_radius(A: Array) -> Array:
@@ -179,30 +204,23 @@ def spectral_radius(A: Array) -> Array:
     require_square(A)
     if is_ball(A):
         return balls.spectral_radius(A)
-    return _SpectralRadius.apply(A)  # type: ignore[no-untyped-call,no-any-return]
-
-
-class _SpectralRadius(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, A: Tensor) -> Tensor:
-        eigenvalues = torch.linalg.eigvals(A)
-        sizes = eigenvalues.abs()
-        if A.shape[-1] == 0:
-            return sizes.sum(-1)
-        place = sizes.argmax(-1, keepdim=True)
-        ctx.save_for_backward(A, eigenvalues.gather(-1, place))
+    if A.shape[-1] == 0:
+        return A.abs().sum((-2, -1))
+    eigenvalues = torch.linalg.eigvals(A.detach())
+    sizes = eigenvalues.abs()
+    if not _differentiated(A):
         return sizes.amax(-1)
+    top = eigenvalues.gather(-1, sizes.argmax(-1, keepdim=True))
+    return _WithGradient.apply(_radius, A, sizes.amax(-1), A.detach(), top)
 
-    @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:
-        A, top = ctx.saved_tensors
-        shifted = A - top.unsqueeze(-1) * torch.eye(A.shape[-1], dtype=top.dtype, device=A.device)
-        U, _, Vh = torch.linalg.svd(shifted)
-        left, right = U[..., -1], Vh[..., -1, :].conj()
-        size, cosine = top.abs(), (left.conj() * right).sum(-1, keepdim=True)
-        defined = (size > 0) & (cosine.abs() > DEFECTIVE)
-        scale = torch.where(defined, size * cosine, 1.0)
-        phase = torch.where(defined, top.conj() / scale, 0.0) * gradient.unsqueeze(-1)
-        result = (phase * left.conj()).unsqueeze(-1) * right.unsqueeze(-2)
-        return result.conj().resolve_conj() if A.is_complex() else result.real
+
+def _radius(gradient: Tensor, A: Tensor, top: Tensor) -> Tensor:
+    shifted = A - top.unsqueeze(-1) * torch.eye(A.shape[-1], dtype=top.dtype, device=A.device)
+    U, _, Vh = torch.linalg.svd(shifted)
+    left, right = U[..., -1], Vh[..., -1, :].conj()
+    size, cosine = top.abs(), (left.conj() * right).sum(-1, keepdim=True)
+    defined = (size > 0) & (cosine.abs() > DEFECTIVE)
+    scale = torch.where(defined, size * cosine, 1.0)
+    phase = torch.where(defined, top.conj() / scale, 0.0) * gradient.unsqueeze(-1)
+    result = (phase * left.conj()).unsqueeze(-1) * right.unsqueeze(-2)
+    return result.conj().resolve_conj() if A.is_complex() else result.real

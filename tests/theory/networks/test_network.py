@@ -1,5 +1,6 @@
 """Networks against autograd, loops, torch modules and exact rationals."""
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -8,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from rankcheck.balls import BallArray
+from rankcheck.balls import BallArray, mapping
 from rankcheck.networks import Network, leaky, leaky_derivative
 
 WIDTHS = [(3, 3), (1, 1, 1), (2, 5, 3, 4), (4, 3, 3, 2, 1)]
@@ -388,3 +389,25 @@ def test_activation(slope):
         exact = BallArray.exact(z)
         assert leaky(exact, slope).midpoints().tolist() == [-2 * a, 0, 3]
         assert leaky_derivative(exact, slope).midpoints().tolist() == [a, 1, 1]
+
+
+def test_only_shapes_are_checked_while_instances_are_mapped():
+    """Values cannot be read then; alone, the same network is refused."""
+    W = torch.tensor([[[1.0]], [[math.inf]]], dtype=torch.float64)
+    slope = torch.tensor([0.5, 2.0], dtype=torch.float64)
+
+    def cost(w, a):
+        net = Network([w], [w[..., 0]], a)
+        return net.after(Network([w], [w[..., 0]], a + 0)).cost()
+
+    def mapped_cost(w, a):
+        with mapping("claim.py"):
+            return cost(w, a)
+
+    assert torch.func.vmap(mapped_cost)(W, slope).tolist() == [4.0, math.inf]
+    with pytest.raises(ValueError, match="infinite"):
+        cost(W[1], slope[0])
+    with pytest.raises(ValueError, match="slope"):
+        cost(W[0], slope[1])
+    with pytest.raises(ValueError, match="b_1 has shape"), mapping("claim.py"):
+        Network([W[0]], [W[0]], 0.0)
