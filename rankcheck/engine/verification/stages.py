@@ -7,6 +7,7 @@ search of a control ends with the first violation that is proved, and begins wit
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -71,6 +72,15 @@ class Search:
             said.append(f"{left} others are not counted: floats do not decide them")
         return tuple(said)
 
+    @property
+    def singly(self) -> str:
+        """On how many of the instances that were not drawn the claim ran one at a time, and why."""
+        tallies = (self.small, self.tight, self.swept)
+        reasons = sum((tally.singly for tally in tallies), Counter[str]())
+        number, total = reasons.total(), sum(tally.counts.evaluated for tally in tallies)
+        share = f"{number} of {total} instances " if number < total else ""
+        return f"{share}one at a time: {'; '.join(reasons)}" if number else ""
+
     def facts(self, claim: Claim) -> dict[str, Any]:
         """The fields of a row that the searches fill."""
         scope = None if self.shapes is None else scope_facts(self.shapes, self.small.counts)
@@ -86,6 +96,7 @@ class Search:
                 for number, seen in seen_in(self.tallies).items()
             ),
             "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
+            "singly": self.singly,
             "arithmetic": self.arithmetic,
         }
 
