@@ -53,12 +53,8 @@ def test_hessian_at_interpolation(net, X, residuals, *, half=2, everywhere=False
     # A loss of the size of the residuals, or of a difference of values, is divided by the square
     # of the step.
     values = (tolerances.network_scale(net, X) + residuals.abs()).sum((-2, -1))
-    error = (
-        2.0**-46
-        / float(networks.HESSIAN_STEP * networks.HESSIAN_STEP)
-        * (1 + values)
-        * (1 + values + traces[1].abs())
-    )
+    step = float(networks.HESSIAN_STEP**2)
+    error = 2.0**-46 / step * (1 + values) * (1 + values + traces[1].abs())
     norms = [linalg.operator_norm(M) for M in (hessian, kernel)]
     return (
         eq(*norms, where=inside & fits, error=error, label="the norm"),

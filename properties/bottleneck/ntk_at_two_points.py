@@ -77,10 +77,8 @@ def test_ntk_at_two_points(net, ends, *, first=Fraction(1, 2), share=1):
         torch.where(some, linalg.operator_norm(w) ** 2, torch.ones_like(along)) for w in net.weights
     ]
     layers = sum((1 / s for s in squares[1:]), start=linalg.scalar(first, along) / squares[0])
-    L, weights = (
-        net.depth,
-        torch.stack([linalg.frobenius_squared(w) for w in net.weights], -1).sum(-1),
-    )
+    L = net.depth
+    weights = torch.stack([linalg.frobenius_squared(w) for w in net.weights], -1).sum(-1)
     depth = (L - 1 + linalg.power(linalg.scalar(2, along), Fraction(-1, 2))) ** 2 * linalg.scalar(
         share, along
     )

@@ -83,10 +83,8 @@ def test_rotation_symmetry(v, w, d, other, step, *, rates=flow_rates):
     rate_along = slope_of_a_square(lambda t: costs.split_along(v - t * gradient, w)[0])
     rate_beside = slope_of_a_square(lambda t: costs.split_along(v - t * gradient, w)[1])
     expected_along, expected_beside = rates(square, along, beside)
-    here, there = (
-        costs.descent_losses(v, w, step, STEPS),
-        costs.descent_losses(other, w, step, STEPS),
-    )
+    here = costs.descent_losses(v, w, step, STEPS)
+    there = costs.descent_losses(other, w, step, STEPS)
     size = 1 + square
     reach = 1 + square + 4 * (d * d).sum(-1)
     steep = size * (1 + size) ** 4

@@ -85,10 +85,8 @@ def nothing(f, g):
 
 def ranks_of_summands(f, g, x):
     """The ranks of Jf(x) and Jg(x)."""
-    k, m = (
-        linalg.rank(f.jacobian(x), f.jacobian_noise(x)),
-        linalg.rank(g.jacobian(x), g.jacobian_noise(x)),
-    )
+    k = linalg.rank(f.jacobian(x), f.jacobian_noise(x))
+    m = linalg.rank(g.jacobian(x), g.jacobian_noise(x))
     return {"rank Jf": k, "rank Jg": m}
 
 

@@ -54,10 +54,8 @@ def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1
     in subspaces that bases of $\mathbb Z^m$ span, $m \le 4$; some hyperplanes pass through vertices
     or hold a facet, and some polytopes are flat.
     """
-    whole, pieces = (
-        polytopes.flag_class(P),
-        [polytopes.flag_class(part) for part in polytopes.cut(P, form, height)],
-    )
+    whole = polytopes.flag_class(P)
+    pieces = [polytopes.flag_class(part) for part in polytopes.cut(P, form, height)]
     cuts = polytopes.combined(*zip(parts, pieces, strict=True))
     moved = polytopes.minkowski([tuple(size * c for c in p) for p in P], [v])
     return (

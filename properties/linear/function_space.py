@@ -143,10 +143,8 @@ def test_functions_have_parameters(W, b, a, c, L, lam, x, y, eta, *, witness=sca
     """
     factors, biases, outer = witness(W, b, a, L, lam)
     V = product(factors)
-    given, found = (
-        costs.two_layer_network(W, b, a, c)(x),
-        costs.two_layer_network(V, biases, outer, c)(x),
-    )
+    given = costs.two_layer_network(W, b, a, c)(x)
+    found = costs.two_layer_network(V, biases, outer, c)(x)
     length = (linalg.frobenius_squared(W).unsqueeze(-1) * (x * x).sum(-1)).sqrt()
     largest = (a.abs().sum(-1, keepdim=True) * (length + b.abs().sum(-1, keepdim=True))).amax(-1)
     size = largest + c.abs()

@@ -62,10 +62,8 @@ def test_bottleneck_rank_axioms(f, g, e, x, y, *, composed=witnesses.compose, su
     Property 4 is rank.bottleneck-rank-of-affine-maps.
     """
     both, total = composed(f, g), summed(f, e)
-    scale, size = (
-        tolerances.network_scale(both.network(), x),
-        tolerances.network_scale(total.network(), y),
-    )
+    scale = tolerances.network_scale(both.network(), x)
+    size = tolerances.network_scale(total.network(), y)
     return (
         eq(both.dimension, min(f.dimension, g.dimension), label="the dimension of a composition"),
         eq(both(x), f(g(x)), scale=scale, label="a composition"),
