@@ -7,8 +7,14 @@ from itertools import pairwise
 import torch
 
 from rankcheck import bound, construction, costs, eq, leq, linalg, paper
-from rankcheck.instances import Source, away_from_zero, instances, low_rank, positive
-from rankcheck.instances import balanced_factors as balanced_layers
+from rankcheck.instances import (
+    Source,
+    away_from_zero,
+    balanced_factors,
+    instances,
+    low_rank,
+    positive,
+)
 
 from ._layers import product
 
@@ -27,7 +33,7 @@ def parameters_and_data(source: Source):
 @instances
 def balanced_parameters_and_data(source: Source):
     """Factors of least cost for their product, and a of the same norm; the data are fitted."""
-    factors = balanced_layers(source, layers=(1, 5), low=0.5)
+    factors = balanced_factors(source, layers=(1, 5), low=0.5)
     K, D = factors[-1].shape[-2], factors[0].shape[-1]
     a = away_from_zero(source, K)
     norm = linalg.power(linalg.frobenius_squared(factors[-1]) / (a * a).sum(-1), Fraction(1, 2))
