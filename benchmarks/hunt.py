@@ -133,7 +133,7 @@ def by_evolution(claim: Claim, number: int, cap: float) -> Trial:
     while time.monotonic() < until:
         key = seed_of("evolution", number, restart)
         restart += 1
-        source = ShapedSource((), key, None if claim.no_batch else 1)
+        source = ShapedSource((), key)
         try:
             claim.instances(source)
         except Rejected:

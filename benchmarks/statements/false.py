@@ -328,7 +328,6 @@ def test_hills(x):
 @conjecture(
     "false.product-one-by-one",
     instances=square(size=(2, 5), count=2),
-    no_batch="a loop over the columns",
 )
 def test_product_one_by_one(A, B):
     r"""$\|A B e_j\| \le 0.95 \|A\|_F \|B e_j\|$ for every $j$ with $\|B e_j\| > 0$."""

@@ -72,7 +72,6 @@ def worse_fit(curve):
         "the slope is one less than the rank": {"below": 1},
     },
     loose="a p-value is as far from its level as the number of runs allows",
-    no_batch="an instance is runs on record",
     no_ball="trained weights are floats",
 )
 def test_figure_1(runs, *, below=Fraction(1, 2)):

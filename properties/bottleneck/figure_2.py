@@ -41,7 +41,6 @@ def symmetric(run):
         "orbits collapse in the first layer": {"layer": 1},
     },
     loose="a p-value is as far from its level as the number of runs allows",
-    no_batch="an instance is runs on record",
     no_ball="trained weights are floats",
 )
 def test_figure_2(runs, *, rank=2, layer=2):

@@ -93,7 +93,6 @@ FINITE_SIZE = 0.06
         "in the order of a coordinate": "no fit of any seed reaches the end of its interval",
     },
     witness=rank_one_interpolant,
-    no_batch="a path is found through one set of points at a time",
     no_ball="the points are random floats",
     effort=0.05,
 )

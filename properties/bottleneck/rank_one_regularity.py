@@ -84,7 +84,6 @@ def neighbour_constant(k):
         "random inputs": "the steepest of random slopes is far above the mean",
     },
     witness=rank_one_interpolant,
-    no_batch="a path is found through one large set of points at a time",
     no_ball="the points are random floats",
     effort=0.2,
 )

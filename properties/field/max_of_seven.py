@@ -86,7 +86,6 @@ def test_max_of_seven(x, *, identity=MAX_OF_SEVEN):
     instances=sets_of_positions(),
     mutants=MUTANTS,
     witness=MaxSum,
-    no_batch="an instance is seven integers: a batch would hold copies of it",
 )
 def test_max_of_seven_on_sets(*indicator, identity=MAX_OF_SEVEN):
     r"""Why it is the maximum of seven numbers: one set of positions at a time.

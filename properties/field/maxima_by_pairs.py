@@ -204,7 +204,6 @@ def sums_by_size(n: int, means):
         "with kinks": {"combination": with_kinks_beside},
     },
     witness=MaxIdentity,
-    no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_means_without_kinks(n, k, *, combination=means_without_kinks):
     r"""Means of $|F - G|$ whose kinks cancel, and the maxima that they are.

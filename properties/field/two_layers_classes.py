@@ -43,7 +43,6 @@ def forms_over_polytopes(source: Source):
         "moved and made larger": {"size": 2},
         "a further point beside the product": {"more": 1},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1, more=0):
     r"""The flags of faces are additive on cuts, invariant under translations, and zero on products.
@@ -81,7 +80,6 @@ def wedge_class(g, h, Q, below=-1):
         "lower facets with the sign of upper ones": {"lower": 1},
         "the forms −h": {"sign": -1},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_wedge_formula(P, g, *, lower=-1, sign=1):
     r"""A polytope is the sum of wedges over its upper facets minus that over its lower facets.
@@ -109,7 +107,6 @@ def test_wedge_formula(P, g, *, lower=-1, sign=1):
         "a further point beside the product": {"more": 1},
         "the shear left out": {"shear": 0},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
     effort=0.4,
 )
 def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear=1):
@@ -170,7 +167,6 @@ def forms_on_wedges(source: Source):
         "not zero at k = N − p": {"last": -1},
         "without the factor m": {"factor": 0},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_functional_modulo_a_prime(
     p, N, product, P, form, v, e, *, more=0, beside=0, size=1, last=0, factor=1
@@ -207,7 +203,6 @@ def test_functional_modulo_a_prime(
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Section 7"),
     instances=forms_on_wedges(),
     mutants={"k for k + 1": {"more": 0}, "the part below Q added": {"below": 1}},
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_functional_of_wedges(Q, h, form, k, *, more=1, below=-1):
     r"""The integral over a wedge is one over its base, of a power more.

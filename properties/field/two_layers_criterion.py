@@ -68,7 +68,6 @@ def along(terms, g):
     instances=exponents_apart(),
     needs={"apart at v": exponents_apart(apart=False)},
     mutants={"the power a of the operator": {"extra": 0}},
-    no_batch="an instance is integers: a batch would hold copies of it",
     effort=3,
 )
 def test_isolation_of_a_term(a, v, h, *, extra=1):
@@ -162,7 +161,6 @@ def powers_in_the_ideal(terms, r, N, copies):
         "one lattice, without division": {"at": lambda _: 1},
         "the sum alone, without scaled copies": {"copies": lambda _: 1},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
     effort=3,
 )
 def test_ideals_stable_under_scaling(terms, *, less=0, at=level, copies=len):
@@ -287,7 +285,6 @@ def coinvariants(n, a, side, shear):
         "η fixed by the shears": {"shear": lambda monomial, _: {monomial: 1}},
         "q ≤ a": {"top": 0},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_dimension_of_coinvariants(n, a, side, *, shear=sheared, top=1):
     r"""The coinvariants of $S^a V^* \otimes I$ have the dimension of $\bigoplus_q S^q U^*$.

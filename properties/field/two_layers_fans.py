@@ -58,7 +58,6 @@ def windows_modulo_primes(source: Source):
         "with their forms": {"twist": 1},
         "the power of the least coordinate": {"place": -1},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
     effort=0.5,
 )
 def test_cube_of_pyramids(e, k, *, twist=0, place=0):
@@ -125,7 +124,6 @@ def rank_of_pyramids(m: int, size: int, a: int, w=None, vanishing=False) -> int:
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
     instances=windows(),
     mutants={"no window is too small": {"short": {}}, "λ(w) = 0": {"vanishing": True}},
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_windows_of_fans_and_pyramids(m, size, k, w, *, short=SHORT, vanishing=False):
     r"""In windows, fans span all, and so do the pyramids that are not parallel to a vector.
@@ -180,7 +178,6 @@ def rank_modulo(p: int, k: int, size: int, integral: bool) -> int:
         "modulo 2 as modulo other primes": {"missing": 0},
         "determinants ±1 alone": {"integral": True},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_fans_modulo_primes(p, k, size, *, missing=1, integral=False):
     r"""Fans of degree 2 in the plane do not span modulo 2, and do modulo 3, 5 and 7.

@@ -61,7 +61,6 @@ def directions(source: Source, *, least: int = 0, apart: bool = True):
     instances=directions(),
     needs={"λ'(v) ≠ 0": directions(apart=False)},
     mutants={"w + p for w + v": {"last": lambda v: (1, *(0 for _ in v[1:]), 1)}},
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_position_of_a_pyramid(a, v, *, last=lambda v: (*v, 1)):
     r"""Every pyramid of U is a facet of a pyramid of V, and alone where exponents vanish at v.
@@ -88,7 +87,6 @@ def test_position_of_a_pyramid(a, v, *, last=lambda v: (*v, 1)):
     instances=directions(least=1),
     needs={"λ'(v) ≠ 0": directions(least=1, apart=False)},
     mutants={"at the same corner": {"opposite": lambda first, c: False}},
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_position_of_a_fan(k, v, *, opposite=lambda first, c: c == first):
     r"""In every pyramid of U two of a fan of V meet, and it is alone where exponents vanish at v.
@@ -123,7 +121,6 @@ def bases(source: Source):
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
     instances=bases(),
     mutants={"the exponents −h": {"turn": -1}, "(k + 1) θ_{k+1}": {"more": 1}},
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_lifts_along_an_edge(k, e, x, *, turn=1, more=0):
     r"""Along an edge, κ makes fans of the lifts of pyramids and of fans.

@@ -40,7 +40,6 @@ def pyramids_at_points(source: Source):
         "the common part twice": {"common": 2},
         "the hull of both": {"summed": lambda P, Q: [*P, *Q]},
     },
-    no_batch="an instance is integers: a batch would hold copies of it",
 )
 def test_support_functions(P, form, height, Q, R, e, points, *, common=1, summed=minkowski):
     r"""Support functions are additive on cuts, and of products sums of functions of fewer forms.

@@ -86,7 +86,6 @@ def trained(seed, r, L):
         "twenty times the gain": {"gain": 20},
     },
     loose="a p-value is as far from its level as the number of data sets allows",
-    no_batch="an instance is a whole experiment, which uses the batch axis for its data sets",
     no_ball="trained weights are floats",
     effort=0.1,
 )

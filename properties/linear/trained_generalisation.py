@@ -20,7 +20,6 @@ TOO_FEW = ((("rank", 2), ("points", 64)),)
         "a hundred times the gain": {"gain": 100},
     },
     loose="a p-value is as far from its level as the number of runs allows",
-    no_batch="an instance is runs on record",
     no_ball="trained weights are floats",
 )
 def test_trained_generalisation(runs, *, layers=4, gain=1):

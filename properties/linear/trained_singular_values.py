@@ -31,7 +31,6 @@ def fits(run):
         "a fifth of the effective index rank": {"share": Fraction(1, 5)},
     },
     loose="a p-value is as far from its level as the number of runs allows",
-    no_batch="an instance is runs on record",
     no_ball="trained weights are floats",
 )
 def test_trained_singular_values(runs, *, layers=4, share=SHARE):

@@ -56,7 +56,6 @@ def nearly_linear(run, quiet):
         "a thousandth of the nonlinearity in the middle": {"quiet": 0.001},
     },
     loose="a p-value is as far from its level as the number of runs allows",
-    no_batch="an instance is runs on record",
     no_ball="trained weights are floats",
     errata=Erratum(
         printed=r"the outputs equal $y = h(x_1, \ldots, x_5)$ for a function $h$: $R^5 \to "

@@ -31,7 +31,6 @@ def tripoints_in(run, margin=MARGIN):
         "the small start in place of the large one": {"large": TORCH},
     },
     loose="a p-value is as far from its level as the number of runs allows",
-    no_batch="an instance is runs on record",
     no_ball="trained weights are floats",
 )
 def test_figure_2(

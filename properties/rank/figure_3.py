@@ -51,7 +51,6 @@ def quotients(both, level=-1):
         "a fiftieth of the distance": {"half": 0.02},
     },
     loose="a p-value is as far from its level as the number of runs allows",
-    no_batch="an instance is runs on record",
     no_ball="trained weights are floats",
 )
 def test_figure_3(runs, *, half=HALF, nearer=NEARER, unexplained=UNEXPLAINED, much=-1, little=0):

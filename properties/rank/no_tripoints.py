@@ -85,7 +85,6 @@ def is_generic(h, g, box):
     },
     mutants={"one class": {"most": 1}},
     witness=decision,
-    no_batch="the cells of a classifier are listed one at a time",
     no_ball="cells are listed for float weights, for which they are exact",
 )
 def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
@@ -142,7 +141,6 @@ def with_ties(found):
     needs={"one output is strictly the largest": Need(touching_classes(), {"count": with_ties})},
     mutants={"one class less": {"less": 1}},
     witness=decision,
-    no_batch="the cells of a classifier are listed one at a time",
     no_ball="cells are listed for float weights, for which they are exact",
     effort=0.5,
 )

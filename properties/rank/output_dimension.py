@@ -28,7 +28,6 @@ def dimension_of_edges(cells):
     instances=networks_on_boxes(),
     mutants={"Ω without interior points": {"dimension": dimension_of_edges}},
     witness=image_dimension,
-    no_batch="the linear regions of a network are listed one network at a time",
     no_ball="linear regions are listed for float weights; dimensions are proved in rationals",
     effort=0.5,
     audit="left out: it checks a function of rankcheck, on any network",

@@ -50,7 +50,6 @@ def one_order(n, k, level):
     loose="all orders are added, and the faces of the cube ignored; the share of short paths "
     "is on average 0.94 of the level for n = 2, k = 1, and less for more points",
     witness=path_tail,
-    no_batch="shortest paths are found one set of points at a time",
     no_ball="the points are random floats",
     effort=0.2,
 )
@@ -135,7 +134,6 @@ def paths(y):
         "the rate": "c_ε is the least t_ε(N)/N^(1 − 1/k), which is attained at N = 2",
     },
     witness=path_tail,
-    no_batch="shortest paths are found one set of points at a time",
     no_ball="the points are random floats",
     errata=Erratum(
         printed=r"$x_1$, …, $x_N$ sampled $i.i.d$. from a distribution $p$ with support $\Omega$",

@@ -102,7 +102,6 @@ def crossings(net, vertices):
         "regions cut in two": {"enumeration": twice},
     },
     witness=regions,
-    no_batch="the linear regions of a network are listed one network at a time",
     no_ball="linear regions are listed for float weights; everything is compared in rationals",
     effort=0.5,
     audit="left out: it checks a function of rankcheck, on any network",

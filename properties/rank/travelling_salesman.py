@@ -95,7 +95,6 @@ def closed(y):
         "back to the start": {"path": closed},
         "exponent 4/L of the cost": {"exponent": 4},
     },
-    no_batch="paths through points and linear regions are found one instance at a time",
     no_ball="shortest paths and linear regions are found for float points and weights",
     effort=0.6,
     errata=(

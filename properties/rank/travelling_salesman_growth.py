@@ -89,7 +89,6 @@ def codimension(k):
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},
     loose="a confidence interval is not attained",
     witness=growth,
-    no_batch="neighbours and paths are found one set of points at a time",
     no_ball="the points are random floats",
     effort=0.1,
 )

@@ -100,7 +100,6 @@ def another_parameter(d, n):
     paper("separation", "slide: Legendre polynomials"),
     instances=dimensions_and_degrees(),
     mutants={"another parameter": {"coefficients": another_parameter}},
-    no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_legendre_is_gegenbauer(d, n, *, coefficients=gegenbauer):
     r"""The Legendre polynomials of dimension d are scaled Gegenbauer polynomials.

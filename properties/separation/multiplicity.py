@@ -44,7 +44,6 @@ def quotient(d, n):
         right="$N_{d,n}$ on the left, as everywhere else: the dimension comes first.",
         survives="All of it.",
     ),
-    no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_multiplicity(d, n, *, number=multiplicity):
     r"""The multiplicities $N_{d,n}$: closed forms, their sum over degrees, and their growth.

@@ -90,7 +90,6 @@ def with_large_weights(f, d, inner_cells, outer_cells, radius):
         "the weights": "neighbouring chords of a sine do not differ by 2L",
     },
     witness=depth_three,
-    no_batch="the first layer has 16d⁵ units; an instance has four pairs of points instead of a batch",
     effort=0.3,
 )
 def test_oscillating_example(d, error, x, other, *, witness=depth_three):

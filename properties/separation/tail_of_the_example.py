@@ -53,7 +53,6 @@ def one_fifth(like):
         r"$\|P_nF\|^2$ is at least 2/5.",
         survives="The conclusion.",
     ),
-    no_batch="the basis has d² degrees, so an instance is one polynomial",
 )
 def test_tail_of_the_example(d, deviation, *, times=1, times_norm=1, least=Fraction(2, 5)):
     r"""The tail of sin(πd³t) beyond degree d² has a squared norm of at least 1/(5eπ), even 2/5.
@@ -98,7 +97,6 @@ def dimensions(source: Source, *, low: int, high: int):
         "1/(4.99eπ), degree d² − 1": {"one_less": Fraction(499, 100)},
     },
     loose={"degree d² − 1": "the squares are nearly equal at d = 25, and no dimension is nearer"},
-    no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_tail_from_the_lemma(d, *, printed=Fraction(5), one_less=Fraction(5)):
     r"""The lemma gives the tail of the example in every dimension from 25 on.

@@ -57,7 +57,6 @@ def crossover(d, label, two, error, first):
         "at d = 100": "the widths differ by a factor of 10^40.24 at d = 100",
     },
     witness=depth_two_width,
-    no_batch="an instance is one integer: a batch would hold copies of it",
     effort=2.0,
 )
 def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
@@ -103,7 +102,6 @@ def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
     },
     loose="no two widths are equal",
     witness=sharper_width,
-    no_batch="an instance is one integer: a batch would hold copies of it",
     effort=2.0,
 )
 def test_sharper_crossover(d, *, norm=38, square=35, mixed=38):
@@ -139,7 +137,6 @@ def test_sharper_crossover(d, *, norm=38, square=35, mixed=38):
         "exponent 0.36 from above": {"above": Fraction(36, 100)},
     },
     loose="the exponent of d^d lies between its bounds, and tends to 1/2",
-    no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_width_growth(d, *, below=Fraction(1, 4), above=Fraction(1, 2)):
     r"""The width of depth two lies between two powers of $d^d$.
@@ -187,7 +184,6 @@ def with_another_constant(d):
         "from below": "η grows slowly with d, between its bounds",
     },
     witness=width_rate,
-    no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_width_rate(d, *, rate=width_rate):
     r"""The rate at which the width of depth two grows.

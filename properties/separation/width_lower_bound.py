@@ -276,7 +276,6 @@ def edges(source: Source):
     instances=dimensions(),
     tight=edges(),
     mutants={"as printed": {"width": printed_width}},
-    no_batch="an instance is one integer: a batch would hold copies of it",
     effort=2.0,
 )
 def test_width_in_integers(d, *, width=depth_two_width):

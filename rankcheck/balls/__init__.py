@@ -33,7 +33,7 @@ from rankcheck.balls.decompositions import spectral_function, spectral_projectio
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
 from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
-from rankcheck.balls.mapping import mapped, mapping
+from rankcheck.balls.mapping import Mapping, mapped, mapping
 from rankcheck.balls.missing import without_transforms
 from rankcheck.balls.numbers import Undecided, exact, precision
 from rankcheck.balls.widths import noted_wraps, widths, wraps
@@ -43,6 +43,7 @@ __all__ = [
     "BallArray",
     "Computed",
     "Conventions",
+    "Mapping",
     "NoBallForm",
     "Undecided",
     "as_batch",

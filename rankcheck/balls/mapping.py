@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import torch
 
+from rankcheck.balls.constants import line_in
+
 
 @dataclass
 class Mapping:
@@ -21,19 +23,27 @@ class Mapping:
 
     Attributes:
         file: that of the claim, whose lines are named.
-        wrapped: whether integers may have wrapped, for each instance; None if nothing was looked
-            at.
-        stopped: the first function that raised, and in which line, such as "`item` in line 12".
+        wrapped: whether integers have wrapped, for an instance; None if nothing was looked at.
+        stopped: the first function that raised, and in which line, such as "item in line 12".
+        error: what it raised.
     """
 
     file: str
     wrapped: torch.Tensor | None = None
     stopped: str = ""
+    error: Exception | None = None
 
     def wrap(self, condition: torch.Tensor) -> None:
         """Note where integers wrap."""
         found = condition.any()
         self.wrapped = found if self.wrapped is None else self.wrapped | found
+
+    def stop(self, name: str, error: Exception | None = None) -> None:
+        """Note that the instances have to run one at a time, because of a function of torch."""
+        if not self.stopped:
+            line = line_in(self.file)
+            self.stopped = name.strip("_") if line is None else f"{name.strip('_')} in line {line}"
+            self.error = error
 
 
 _current: ContextVar[Mapping | None] = ContextVar("mapping", default=None)

@@ -31,6 +31,7 @@ from rankcheck.balls.constants import is_narrow, line_in
 from rankcheck.balls.conversion import LOSSLESS
 from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.forms import checked, rounded
+from rankcheck.balls.mapping import mapped
 from rankcheck.balls.numbers import may_have_wrapped
 
 INTEGERS = frozenset(
@@ -89,19 +90,29 @@ class _Widths(TorchFunctionMode):
     def __init__(self, *, exact: bool) -> None:
         super().__init__()
         self._exact = exact
+        self._mapping = mapped()
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs, name = kwargs or {}, func.__name__
-        changes = name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
+        changes = name not in READERS and (
+            name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
+        )
         given, rebound = args, changes and _is_operator(sys._getframe(1))
-        if changes:
+        if changes and self._mapping is None:
             with torch._C.DisableTorchFunction():
                 given = _before(name, args, rebound)
+        elif changes and any(x.dtype in INTEGERS for x in _tensors(args[:1])):
+            self._mapping.stop(f"{name} of integers")
         try:
             result = func(*args, **kwargs)
-        except RuntimeError:
+        except Exception as error:
+            if self._mapping is not None:
+                self._mapping.stop(name, error)
+                raise
+            if not isinstance(error, RuntimeError):
+                raise
             if not self._exact and len({x.dtype in INTEGERS for x in _tensors(args)}) == 2:
                 with suppress(Exception):  # it may want doubles beside those of large integers
                     return func(*_mapped(args, _doubled), **kwargs)
@@ -119,8 +130,14 @@ class _Widths(TorchFunctionMode):
                 _note(f"{np.asarray(data).dtype} of numpy, which may wrap unseen")
                 return balls(data) if self._exact else result
             with torch._C.DisableTorchFunction():
-                wide = _unwrapped(func, given, kwargs, result)
-            if wide is None:
+                wrapping = _wrapping(func, given, kwargs, result)
+            if wrapping is None:
+                return result
+            wraps, wide = wrapping
+            if self._mapping is not None:
+                self._mapping.wrap(wraps)
+                return result
+            if not bool(wraps.any()):
                 return result
             _note(f"{name.strip('_')} of {result.dtype}")
             if given is not args and not rebound:
@@ -182,10 +199,10 @@ def _keep_lossless(x: torch.Tensor, index: Any, value: Any) -> None:
         setattr(x, LOSSLESS, fits)
 
 
-def _unwrapped(
+def _wrapping(
     func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: torch.Tensor
-) -> torch.Tensor | None:
-    """The result in doubles, if it has wrapped; else None."""
+) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Where a result has wrapped, and what it is in doubles; None if it cannot have wrapped."""
     name, tensors = func.__name__, list(_tensors((*args, *kwargs.values())))
     whole = [x for x in tensors if x.dtype in INTEGERS]
     bits = torch.iinfo(result.dtype).bits
@@ -203,13 +220,14 @@ def _unwrapped(
             return None
         held, wide = result.double(), wide.double()
         near = (wide - held).abs() <= 2.0 ** (bits - 1)
-        return None if bool(near.all()) else torch.where(near, held, wide)
+        return ~near, torch.where(near, held, wide)
     except (RuntimeError, TypeError, IndexError, NotImplementedError):  # no function of doubles
         if "reduce" not in kwargs and (name in SMALLER or name.strip("_") in SMALLER):
             return None
     with suppress(RuntimeError):  # sums and products of integers that are not large do not wrap
-        if sum(float(x.double().abs().sum()) for x in whole) ** 2 >= 2.0 ** (bits - 1):
-            return torch.full_like(result, torch.nan, dtype=torch.float64)
+        size = torch.stack([x.double().abs().sum() for x in whole]).sum()
+        wraps = size * size >= 2.0 ** (bits - 1)
+        return wraps, torch.full_like(result, torch.nan, dtype=torch.float64)
     return None
 
 

@@ -39,7 +39,6 @@ class Checked(TypedDict, total=False):
     mutants: Mapping[str, Mapping[str, Any]]
     loose: str | Mapping[str, str] | None
     witness: object
-    no_batch: str | None
     no_ball: str | None
     audit: str | None
     effort: float
@@ -183,6 +182,8 @@ def _declaration(
         ClaimError: if an option is unknown, missing, or of the wrong type.
     """
     for name in options:
+        if name == "no_batch":
+            raise ClaimError(id, "no_batch= is given; a body gets one instance, so delete it")
         if name not in allowed.__annotations__:
             known = ", ".join(allowed.__annotations__)
             raise ClaimError(id, f"@{kind} was given {name}=; @{kind} takes {known}")

@@ -71,7 +71,6 @@ class Facts:
         loose: why the derived mutant cannot be killed (the bound is known not to be sharp): a
             reason, or reasons by the label of a relation.
         reason: why a cited statement cannot be checked here.
-        no_batch: why the body cannot carry a batch axis, or None.
         no_ball: which operation has no ball form, or None.
         audit: what audits of trained networks do with a claim about a network: on what and under
             which hypotheses they evaluate it (`rankcheck.audit.theorems.table` has the words), or
@@ -92,7 +91,6 @@ class Facts:
     reference: Reference | None = None
     loose: str | Mapping[str, str] | None = _remark("not sharp")
     reason: str | None = _remark("not checked here")
-    no_batch: str | None = _remark("one instance at a time")
     no_ball: str | None = _remark("not in balls")
     audit: str | None = _remark("in audits")
     effort: float = 1.0

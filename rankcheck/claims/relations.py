@@ -7,7 +7,8 @@ leaves the verdict to the caller.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, NoReturn, TypedDict, Unpack, cast
@@ -172,11 +173,40 @@ class Relation:
             size = torch.maximum(size, scale.abs())
         return replace(self, rhs=self.rhs + by * size)
 
-    def over(self, batch: tuple[int, ...]) -> Relation:
-        """The same relation, with constant sides expanded to the batch axes."""
-        if self.lhs.ndim >= len(batch):
-            return self
-        return replace(self, lhs=self.lhs.expand(batch), rhs=self.rhs.expand(batch))
+    def spread(self) -> Relation:
+        """The same relation of an instance, with all of its arrays in the shape of the sides.
+
+        It can then be put beside the relations of other instances.
+        """
+        shape = tuple(self.lhs.shape)
+
+        def wide(value: Any) -> Any:
+            return widened(value, shape) if isinstance(value, torch.Tensor) else value
+
+        terms, where = wide(self.terms), wide(self.where)
+        return replace(
+            self, scale=wide(self.scale), error=wide(self.error), terms=terms, where=where
+        )
+
+    @property
+    def arrays(self) -> dict[str, torch.Tensor]:
+        """The arrays by their fields."""
+        return {
+            field.name: value
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), torch.Tensor)
+        }
+
+    def map(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Relation:
+        """The same relation with its arrays changed."""
+        return replace(self, **{name: change(array) for name, array in self.arrays.items()})
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """What is the same of all relations that can be put beside one another."""
+        others = (value for name, value in vars(self).items() if name not in self.arrays)
+        kinds = ((name, array.dtype, tuple(array.shape)) for name, array in self.arrays.items())
+        return (*others, *kinds)
 
     def _integer_difference(self) -> torch.Tensor:
         """`lhs - rhs` of integers, cut to what a tensor can hold; its sign is right."""

@@ -22,6 +22,7 @@ from rankcheck.claims.signs import SIGNS
 from rankcheck.engine.hunt.arena import Arena
 from rankcheck.engine.hunt.margins import Margins
 from rankcheck.engine.hunt.sample import Sample
+from rankcheck.engine.verification.evaluation import Part
 from rankcheck.errors import InputError
 from rankcheck.theory.instances.source import over_batch
 
@@ -69,9 +70,8 @@ class Gauge(Arena):
         bound = torch.tensor(self._rooms).reshape(-1, 1)
         return torch.where(bound, height + math.log(ROOM), height).cpu()
 
-    def _margins(
-        self, relations: Sequence[Relation], valid: torch.Tensor, lost: Counter[str]
-    ) -> Margins:
+    def _margins(self, part: Part, lost: Counter[str]) -> Margins:
+        relations, valid = part.relations, part.valid
         kept = {
             name: relation
             for number, relation in enumerate(relations)
@@ -88,9 +88,9 @@ class Gauge(Arena):
         with_room = [_with_room(relation) for relation in kept.values()]
         for name, before, after in zip(kept, kept.values(), with_room, strict=True):
             for counter, one in ((self.asserted, before), (self.measured, after)):
-                inside = over_batch(one.asserted, tuple(valid.shape), torch.any) & valid
+                inside = over_batch(one.asserted, part.batch, torch.any) & valid
                 counter[name] += int(inside.sum())
-        measured = super()._margins(with_room, valid, lost)
+        measured = super()._margins(replace(part, relations=tuple(with_room)), lost)
         nothing = torch.full_like(measured.beyond, -torch.inf)
         return replace(measured, steady=measured.distance, beyond=nothing, absolute=nothing)
 

@@ -24,7 +24,7 @@ def glance(claim: Claim) -> tuple[tuple[Any, ...], tuple[Relation, ...]]:
     assert claim.instances is not None
     for seed in range(DRAWS):
         try:
-            instance = claim.instances(BatchSource(seed, None))
+            instance = claim.instances(BatchSource(seed))
             return instance, claim.relations(instance)
         except Rejected as rejected:
             why = str(rejected)

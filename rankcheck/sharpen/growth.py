@@ -29,7 +29,7 @@ def growing(claim: Claim, best: Finding, seed: int) -> list[Finding]:
     if best.attained.low <= LARGE or not _at_an_end(best.record):
         return []
     gauge = Gauge(claim, best.shape, chosen=[best.name])
-    sample = gauge.sample(seed, SINGLES if claim.no_batch is not None else SIZE, magnitudes=True)
+    sample = gauge.sample(seed, SIZE if gauge.batched else SINGLES, magnitudes=True)
     rungs = _rungs(gauge, sample, best.height)
     found: list[Finding] = []
     for index in rungs:

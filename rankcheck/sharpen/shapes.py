@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rankcheck.claims.claim import Claim
 from rankcheck.engine.hunt.arena import BodyError, Family, Shape
-from rankcheck.engine.hunt.drawing import drawn_shape, fewest
+from rankcheck.engine.hunt.drawing import drawn_shape
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.verification.scouts import ScoutSource, Visited
 from rankcheck.theory.instances.record import Integer, Record
@@ -88,14 +88,12 @@ class Shapes:
 
     def _like(self, integers: list[int]) -> Shape | None:
         """The shape with these integers, or the nearest that the generator has."""
-        return self._shape(
-            "instances", ShapedSource(tuple(integers), len(integers), fewest(self._claim))
-        )
+        return self._shape("instances", ShapedSource(tuple(integers), len(integers)))
 
     def _drawn(self, family: Family, simplest: bool, seed: int) -> Shape | None:
         """A shape of a family that was not visited; None where the generator accepts none."""
         visited = self._visited[family]
-        return self._shape(family, ScoutSource(visited, simplest, seed, fewest(self._claim)))
+        return self._shape(family, ScoutSource(visited, simplest, seed, 1))
 
     def _shape(self, family: Family, source: Source) -> Shape | None:
         """The shape of what a source draws, which is visited now; None where it is rejected."""

@@ -5,27 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-import torch
-
 from rankcheck.claims.claim import Claim
-from rankcheck.engine.verification.reach import reached
+from rankcheck.engine.verification.reach import sizes_of
 from rankcheck.errors import InputError
 from rankcheck.theory.networks.network import Network
 
 
-def sizes(claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...]) -> dict[str, int]:
-    """By name, the sizes of the instances of a batch, which all have the same discrete shape.
+def sizes(claim: Claim, instance: tuple[Any, ...]) -> dict[str, int]:
+    """By name, the sizes of an instance, which depend on its discrete shape alone.
 
-    They are what the ledger counts of the parts without computing anything (`reached`): depths,
+    They are what the ledger counts of the parts without computing anything (`sizes_of`): depths,
     integers, numbers of entries. Of a network there is the largest number of hidden units, too.
-
-    Args:
-        instance: the parts, as the body receives them.
-        batch: their batch axes.
     """
-    one = torch.ones(batch or (1,), dtype=torch.bool)
-    counted = reached(claim, instance, batch, one, sizes=True)
-    found = {name: next(iter(counts)) for name, counts in counted.items() if len(counts) == 1}
+    found = sizes_of(claim, instance)
     for name, part in zip(claim.names(len(instance)), instance, strict=False):
         if isinstance(part, Network):
             found[f"width of {name}"] = max(part.widths[1:-1], default=0)

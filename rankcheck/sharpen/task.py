@@ -207,8 +207,7 @@ def key_of(claim: Claim, shape: Shape, by: tuple[str, ...]) -> tuple[int, ...]:
         Rejected: if the generator accepts no instance of the shape.
         BodyError: if it raises.
     """
-    source = ShapedSource(shape.integers, 0, None if claim.no_batch is not None else 2)
-    known = sizes(claim, generated(claim, shape, source), source.batch)
+    known = sizes(claim, generated(claim, shape, ShapedSource(shape.integers, 0)))
     return tuple(known.get(name, 0) for name in by)
 
 

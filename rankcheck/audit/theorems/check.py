@@ -171,7 +171,7 @@ class Check:
         if theorem.on == "at pairs":
             pairs = _pairs_for(theorem, self._at, PAIRS)[: self._most]
             ends = points.x[pairs.to(device)]
-            outcomes = at_points(claim, net, ends, shared=False, numbers=BATCH, late=late)
+            outcomes = at_points(claim, net, ends, numbers=BATCH, late=late)
             places = points.places[pairs].tolist()[: outcomes[0].points]
             return _Evaluated(net, outcomes, [(pair,) for pair in ends], places)
         if theorem.on == "on data":
@@ -184,9 +184,7 @@ class Check:
         x = points.x[chosen.to(device)]
         more = (eye(net.widths[0], x),) if "directions" in theorem.manner else ()
         numbers = theorem.numbers(net.widths)
-        # The instances of claims about balanced networks have a network for each point.
-        shared = not theorem.balanced
-        outcomes = at_points(claim, net, x, *more, shared=shared, numbers=numbers, late=late)
+        outcomes = at_points(claim, net, x, *more, numbers=numbers, late=late)
         order = chosen[: outcomes[0].points].argsort()
         outcomes = tuple(outcome.reordered(order) for outcome in outcomes)
         places = points.places[chosen[order]].unsqueeze(-1).tolist()

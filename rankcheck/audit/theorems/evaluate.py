@@ -20,6 +20,9 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import RelationKind
+from rankcheck.engine.verification.evaluation import evaluate_instances
+from rankcheck.theory.instances.record import Entries, Record
+from rankcheck.theory.instances.source import Instances
 from rankcheck.theory.linalg import Array, operator_norm
 from rankcheck.theory.networks import Network
 from rankcheck.theory.networks.rounding import product_noise
@@ -117,7 +120,6 @@ def at_points(
     net: Network,
     x: Tensor,
     *more: Tensor,
-    shared: bool,
     numbers: int,
     late: Callable[[], bool] = lambda: False,
 ) -> tuple[Outcome, ...]:
@@ -125,16 +127,23 @@ def at_points(
 
     Args:
         more: what else the body takes, the same at all points.
-        shared: the body takes the network without batch axes beside n points. Otherwise the
-            network is expanded to n copies, without copying.
         numbers: how many numbers the arrays of the body have for each point.
         late: asked after each batch of points; the others are left out if it is true.
     """
+    shape, low, high = tuple(x.shape[1:]), float(x.min()) - 1, float(x.max()) + 1
+    family = Instances(
+        f"points of the network of widths {net.widths}",
+        lambda source: (net, source.tensor(*shape, low=low, high=high), *more),
+        at_points,
+    )
     batches = []
     for some in x.split(max(1, BATCH // numbers)):
-        parts = [part.expand(len(some), *part.shape) for part in more]
-        instance = (net if shared else copies(net, len(some)), some, *parts)
-        batches.append(_outcomes(claim.relations(instance), len(some)))
+        record = Record((Entries(some, shape, low, high),))
+        evaluation = evaluate_instances(claim, family, record)
+        if evaluation.raised:
+            raise evaluation.raised[0].error
+        (part,) = evaluation.parts
+        batches.append(_outcomes(part.relations, len(some)))
         if late():
             break
     joined = []
@@ -147,29 +156,21 @@ def at_points(
 @torch.no_grad()
 def on_data(claim: Claim, net: Network, *data: Tensor) -> tuple[Outcome, ...]:
     """A claim about a network and data (N, n_0), or about a network alone."""
-    return _outcomes(claim.relations((net, *data)), None)
+    return _outcomes([one.map(lambda array: array[None]) for one in _of_one(claim, net, data)], 1)
 
 
-def copies(net: Network, number: int) -> Network:
-    """The network with one batch axis of that length."""
-    if isinstance(net, SharpNetwork):
-        return net.copies(number)
-    return net.map_arrays(lambda array: array.expand(number, *array.shape))
+def _of_one(claim: Claim, net: Network, data: Sequence[Tensor]) -> list[Relation]:
+    return [relation.spread() for relation in claim.relations((net, *data))]
 
 
-def _outcomes(relations: Sequence[Relation], number: int | None) -> tuple[Outcome, ...]:
-    """The relations for that many points, or for none; all arrays on the CPU."""
+def _outcomes(relations: Sequence[Relation], number: int) -> tuple[Outcome, ...]:
+    """The relations for that many points; all arrays on the CPU."""
     outcomes = []
     for index, relation in enumerate(relations):
         shape = tuple(relation.lhs.shape)
-        if number is not None and shape[:1] != (number,):
-            raise ValueError(
-                f"{relation_name(relation.label, index)} has the shape {shape} at {number} points; "
-                "the first axis of a relation is that of the points"
-            )
 
         def flat(array: Tensor, shape: tuple[int, ...] = shape) -> Tensor:
-            wide = array.detach().cpu().expand(shape).reshape(1 if number is None else number, -1)
+            wide = array.detach().cpu().expand(shape).reshape(number, -1)
             return wide if wide.dtype == torch.bool else wide.double()
 
         label = relation.label
@@ -195,14 +196,6 @@ class SharpNetwork(Network):
             return plain
         norms = [norm.expand(self.batch) for norm in self.norms]
         return torch.minimum(plain.nan_to_num(nan=torch.inf), product_noise(at, norms, probes=0))
-
-    def copies(self, number: int) -> SharpNetwork:
-        """The network with one batch axis of that length."""
-        weights, biases = (
-            [array.expand(number, *array.shape) for array in arrays]
-            for arrays in (self.weights, self.biases)
-        )
-        return _with_norms(weights, biases, self.slope, self.norms)
 
 
 def sharp(net: Network) -> Network:

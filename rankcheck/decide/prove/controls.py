@@ -6,7 +6,6 @@ A mutant that is proved where an instance refutes it shows that proofs cannot be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Literal
 
 from flint import fmpq
@@ -19,19 +18,19 @@ from rankcheck.decide.prove.proof import Proof
 from rankcheck.decide.prove.settings import Unproved
 from rankcheck.engine.counterexamples.instance import Instance
 from rankcheck.engine.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
-from rankcheck.engine.verification.evaluation import evaluate_instances
+from rankcheck.engine.verification.evaluation import evaluate_batch
 from rankcheck.engine.verification.search import worst_of
 from rankcheck.errors import InstallationError
-from rankcheck.theory.instances.drivers import ScopeSource
+from rankcheck.theory.instances.drivers import Drawing, ScopeSource
 from rankcheck.theory.instances.scope import ScopeShape
-from rankcheck.theory.instances.source import Source, seed_of
+from rankcheck.theory.instances.source import seed_of
 
 #: `open`: it cannot be proved. `false`: nor that, and an instance at this shape refutes it.
 Left = Literal["open", "false", "proved"]
 
 #: So many instances with entries −1, 0 and 1 are looked at, in batches of `BATCH`; of each of the
-#: other kinds, `BATCHES`. A claim that takes no batches has `SINGLE` instances of a kind.
-SCOPE, BATCH, BATCHES, SINGLE = 2048, 256, 2, 16
+#: other kinds, `BATCHES`. Of those that run one at a time, it is a `SHARE`.
+SCOPE, BATCH, BATCHES, SHARE = 2048, 256, 2, 1 / 16
 #: What balls do not decide at these is left.
 PRECISIONS = (128, 256)
 KINDS: tuple[type[ShapedSource], ...] = (ShapedSource, StructuredSource, MagnitudeSource)
@@ -94,12 +93,12 @@ def refutation(claim: Claim, shape: ScopeShape, proof: Proof | None = None) -> I
     """
     assert claim.instances is not None
     excepted: Instance | None = None
-    for make in _sources(claim, shape):
-        evaluation = evaluate_instances(claim, claim.instances, make)
+    for source in _sources(claim, shape):
+        _, evaluation = evaluate_batch(claim, claim.instances, source, share=SHARE)
         for part in evaluation.parts:
             if part.record.integers != shape.integers or not part.violating:
                 continue
-            for index in worst_of(part.relations, part):
+            for index in worst_of(part):
                 record = part.instance(index)
                 instance = Instance(claim, claim.instances, record, PRECISIONS)
                 if not instance.proved:
@@ -110,15 +109,12 @@ def refutation(claim: Claim, shape: ScopeShape, proof: Proof | None = None) -> I
     return excepted
 
 
-def _sources(claim: Claim, shape: ScopeShape) -> Iterator[Callable[[], Source]]:
+def _sources(claim: Claim, shape: ScopeShape) -> Iterator[Drawing]:
     """Batches at a shape: the scope or its beginning, then what sweeps and hunts draw."""
-    together = None if claim.no_batch is not None else BATCH
-    size, batches = (BATCH, BATCHES) if together else (1, SINGLE)
-    every = min(shape.instances, SCOPE if together else SINGLE)
-    for start in range(0, every, size):
-        count = min(size, every - start) if together else None
-        yield partial(ScopeSource, shape, start, count)
-    for number in range(batches):
+    every = min(shape.instances, SCOPE)
+    for start in range(0, every, BATCH):
+        yield ScopeSource(shape, start, min(BATCH, every - start))
+    for number in range(BATCHES):
         for kind in KINDS if shape.entries else ():
             seed = seed_of(claim.id, "controls", kind.__name__, number)
-            yield partial(kind, shape.integers, seed, together)
+            yield kind(shape.integers, seed, BATCH)

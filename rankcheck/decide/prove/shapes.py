@@ -60,7 +60,7 @@ def known_sizes(claim: Claim, integers: tuple[int, ...]) -> dict[str, int]:
     assert claim.instances is not None
     for seed in range(DRAWS):
         try:
-            instance = claim.instances(ShapedSource(integers, seed, None))
+            instance = claim.instances(ShapedSource(integers, seed))
         except Rejected:
             continue
         except Exception:  # a generator may raise on numbers in general position
@@ -69,14 +69,14 @@ def known_sizes(claim: Claim, integers: tuple[int, ...]) -> dict[str, int]:
         for name, part in zip(claim.names(len(instance)), instance, strict=False):
             if isinstance(part, torch.Tensor) and part.ndim == 2 and part.is_floating_point():
                 matrices |= {f"rows of {name}": part.shape[0], f"columns of {name}": part.shape[1]}
-        return sizes(claim, instance, ()) | matrices
+        return sizes(claim, instance) | matrices
     return {}
 
 
 def is_part(claim: Claim, target: Target) -> bool:
     """Whether the generator makes instances of these sizes with another integer, too."""
     assert claim.instances is not None
-    source = ShapedSource(target.integers, 0, None)
+    source = ShapedSource(target.integers, 0)
     with suppress(Exception):  # as where the sizes are taken
         claim.instances(source)
     before, drawn = target.integers, (c for c in source.record.choices if isinstance(c, Integer))

@@ -261,13 +261,10 @@ def _difference(entry: Entry, lhs: BallArray, rhs: BallArray) -> str:
 def evaluate(claim: Claim, family: Instances, source: Source) -> tuple[Relation, ...]:
     """The relations of a claim on the instance that its generator builds from a source.
 
-    Their sides have the batch axes of the source.
-
     Raises:
-        Rejected: if the source has no batch axis and the instance breaks a hypothesis.
+        Rejected: if the instance breaks a hypothesis.
     """
-    instance = family(source)
-    return tuple(relation.over(source.batch) for relation in claim.relations(instance))
+    return claim.relations(family(source))
 
 
 def excess(

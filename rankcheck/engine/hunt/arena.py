@@ -6,35 +6,42 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal, TypeVar
 
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.relations import Relation
-from rankcheck.engine.hunt.margins import Margins, join, margins, stack
+from rankcheck.engine.hunt.margins import Margins, join, margins
 from rankcheck.engine.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
-from rankcheck.engine.hunt.sample import EMPTY, Sample, outside, stacked, together
+from rankcheck.engine.hunt.sample import EMPTY, Sample, outside, rows_of
 from rankcheck.engine.verification.counts import Counts
-from rankcheck.engine.verification.evaluation import CULPRITS, Evaluation, evaluate_instances
+from rankcheck.engine.verification.evaluation import (
+    Evaluation,
+    Part,
+    drawn_batch,
+    evaluate_instances,
+    runs_singly,
+)
 from rankcheck.errors import InputError
-from rankcheck.theory.instances.drivers import ReplaySource
 from rankcheck.theory.instances.record import Record
-from rankcheck.theory.instances.source import Instances, Rejected, Source, seed_of
+from rankcheck.theory.instances.source import Instances, Rejected, Source
 
 #: Number of violations that an arena keeps (`Arena.kept`), relative to their sides and in
 #: absolute terms. Where both sides nearly vanish, rounding is relatively large.
 KEPT, KEPT_LARGE = 6, 3
 #: Of violations whose sizes differ by less than this, relatively, one is kept.
 SAME = 1e-9
-#: Instances in a sample of the first round, where the body carries a batch axis, and where it runs
-#: on one at a time. The size doubles from round to round, up to `LARGEST`.
+#: Instances in a sample of the first round, where they are mapped over, and where they run one at a
+#: time. The size doubles from round to round, up to `LARGEST`.
 SAMPLE, SINGLES, LARGEST = 512, 24, 4096
 #: Number of entries in a sample, beyond which it has fewer instances, and the fewest that it has.
 ENTRIES, FEWEST = 2**17, 64
+#: So many instances of a shape tell whether they run one at a time.
+PROBED = 4
 #: A violation larger than this, relative to the sides, is hardly rounding.
 SURE = 1e-6
 #: The families of a claim that a hunt draws from.
@@ -43,7 +50,6 @@ Family = Literal["instances", "tight"]
 READABLE = 300
 #: Reasons for rejection besides those that generators give.
 NOT_ASSERTED = "no relation of the claim is asserted"
-OTHER_SHAPE = "the shape differs from that of its sample"
 
 
 class HuntError(InputError):
@@ -74,10 +80,10 @@ class Shape:
 
 
 def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
-    """The instances that a family of the claim builds from a source.
+    """The instance that a family of the claim builds from a source.
 
     Raises:
-        Rejected: if the source has no batch axis and its instance lies outside the hypotheses.
+        Rejected: if the generator rejects the shape.
         BodyError: if the generator raises anything else.
     """
     try:
@@ -140,7 +146,6 @@ class Arena:
         troubles: by reason, how many searches, or starts of one, ended early.
 
     Every method that evaluates the body raises:
-        BodyError: if the body raises anything but a rejection.
         OutOfTime: once `time.monotonic()` has passed `until`.
     """
 
@@ -168,11 +173,18 @@ class Arena:
         self.round = number
         self._until = until
         self._entries: int | None = None
+        self._batched: bool | None = None
 
     @property
     def batched(self) -> bool:
-        """Whether the body carries a batch axis."""
-        return self.claim.no_batch is None
+        """Whether the instances of the shape are mapped over, and not run one at a time."""
+        if self._batched is None:
+            with suppress(Exception):  # a sample meets it again
+                source = ShapedSource(self.shape.integers, 0, PROBED, self.device)
+                record, evaluation = drawn_batch(self.claim, self.family, source)
+                if not (evaluation.raised or evaluation.rejected) and record.tensors:
+                    self._batched = not runs_singly(self.claim, self.family, record)
+        return self._batched is not False
 
     @property
     def sample_size(self) -> int:
@@ -195,8 +207,7 @@ class Arena:
     def _width(self) -> int:
         """Number of entries of an instance of the shape."""
         if self._entries is None:
-            one = 1 if self.batched else None
-            source = ShapedSource(self.shape.integers, 0, one, self.device)
+            source = ShapedSource(self.shape.integers, 0, device=self.device)
             with suppress(Exception):  # a sample meets it again
                 self.family(source)
             self._entries = sum(tensor.numel() for tensor in source.record.tensors)
@@ -224,22 +235,18 @@ class Arena:
         make: type[ShapedSource] = ShapedSource
         if structured or magnitudes:
             make = StructuredSource if structured else MagnitudeSource
-        lost: Counter[str] = Counter()
-        if self.batched:
-            sample = self._drawn(lambda: make(self.shape.integers, seed, count, self.device), lost)
+        source = make(self.shape.integers, seed, count, self.device)
+        record, evaluation = drawn_batch(self.claim, self.family, source)
+        if not (evaluation.raised or evaluation.rejected):
+            evaluation = self._evaluated(record)
         else:
-            singles: list[tuple[Record, Margins]] = []
-            for index in range(count):
-                source = make(self.shape.integers, seed_of(seed, index), None, self.device)
-                measured = self._one(source, lost)
-                if measured is None:
-                    continue
-                # Integers that depend on the entries may differ from one instance to the next.
-                if not singles or source.record.integers == singles[0][0].integers:
-                    singles.append((source.record, measured))
-                elif bool(measured.valid):
-                    lost[OTHER_SHAPE] += 1
-            sample = stacked(singles) if singles else EMPTY
+            self._note(evaluation)
+        lost = Counter(evaluation.reasons)
+        parts = [(part.record, self._margins(part, lost)) for part in evaluation.parts]
+        sample = EMPTY
+        if parts:
+            joined = join([measured for _, measured in parts])
+            sample = Sample(rows_of([record for record, _ in parts]), joined)
         self._count(sample.margins, count, lost)
         self.offer(sample)
         return sample
@@ -247,20 +254,23 @@ class Arena:
     def measure(self, record: Record) -> Margins:
         """The margins of a batch of records of one shape, with gradients for leaves that need them.
 
-        The instances are counted but not offered.
+        The instances are counted but not offered. One that is rejected, or on which the body
+        raises, lies outside.
         """
         count = record.tensors[0].shape[0]
-        lost: Counter[str] = Counter()
-        if self.batched:
-            measured = self._replayed(record, lost)
-        else:
-            one_by_one = [
-                self._one(
-                    ReplaySource(record.with_tensors([t[index] for t in record.tensors])), lost
-                )
-                for index in range(count)
-            ]
-            measured = stack([one or self._outside(()) for one in one_by_one])
+        evaluation = self._evaluated(record)
+        lost = Counter(evaluation.reasons)
+        found = [self._margins(part, lost) for part in evaluation.parts]
+        places = [part.places for part in evaluation.parts]
+        left = torch.ones(count, dtype=torch.bool)
+        left[torch.cat(places) if places else []] = False
+        if bool(left.any()) or not found:
+            found.append(outside((int(left.sum()),), len(self.least) or 1, self.device))
+            places.append(left.nonzero().reshape(-1))
+        measured = join(found)
+        order = torch.cat(places).argsort()
+        if len(found) > 1:
+            measured = measured.select(order.to(self.device))
         self._count(measured, count, lost)
         return measured
 
@@ -294,9 +304,6 @@ class Arena:
         large = [one for _, one in self._large if id(one[1]) not in known and one[0] not in sizes]
         return self.offers + large
 
-    def _outside(self, batch: tuple[int, ...]) -> Margins:
-        return outside(batch, len(self.least) or 1, self.device)
-
     def _count(self, measured: Margins, count: int, lost: Mapping[str, int]) -> None:
         """Count instances, and keep the least margin of each relation.
 
@@ -306,55 +313,17 @@ class Arena:
         if inside:
             within = measured.valid & (measured.beyond == -torch.inf)
             least = torch.where(within, measured.relative.detach(), torch.inf).amin(1).tolist()
-            known = self.least or [torch.inf] * len(least)
-            self.least = tuple(min(pair) for pair in zip(known, least, strict=True))
+            self.least = tuple(map(min, zip_longest(self.least, least, fillvalue=torch.inf)))
         self.counts += Counts(evaluated=inside, rejected=count - inside, reasons=dict(lost))
 
-    def _drawn(self, make: Callable[[], Source], lost: Counter[str]) -> Sample:
-        """The instances of a source with their margins, without those on which the body raises."""
+    def _evaluated(self, record: Record) -> Evaluation:
+        """The evaluation of a batch of this shape."""
         self._check_clock()
-        evaluation = evaluate_instances(self.claim, self.family, make)
+        evaluation = evaluate_instances(
+            self.claim, self.family, record, before_each=self._check_clock
+        )
         self._note(evaluation)
-        lost.update(evaluation.reasons)
-        parts = [
-            Sample(one.record, self._margins(one.relations, one.valid, lost))
-            for one in evaluation.parts
-            if one.batch
-        ]
-        return EMPTY if not parts else parts[0] if len(parts) == 1 else together(parts)
-
-    def _replayed(self, record: Record, lost: Counter[str]) -> Margins:
-        """The margins of a batch of records; a batch that raises is halved.
-
-        Raises:
-            BodyError: if gradients are wanted and the body raises.
-        """
-        count = record.tensors[0].shape[0]
-        source = ReplaySource(record, batch=(count,))
-        try:
-            relations = self._run(source, lost)
-        except BodyError:
-            if any(tensor.requires_grad for tensor in record.tensors):
-                raise
-        else:
-            return self._outside((count,)) if relations is None else relations
-        if count == 1:
-            one = self._one(ReplaySource(record.instance(0)), lost)
-            return stack([self._outside(()) if one is None else one])
-        if self.culprits >= CULPRITS:
-            return self._outside((count,))
-        halves = torch.arange(count).split((count + 1) // 2)
-        return join([self._replayed(record.select(half), lost) for half in halves])
-
-    def _one(self, source: Source, lost: Counter[str]) -> Margins | None:
-        """The margins of one instance; None if it is rejected, or the body raises on it."""
-        self._check_clock()
-        evaluation = evaluate_instances(self.claim, self.family, lambda: source)
-        self._note(evaluation)
-        lost.update(evaluation.reasons)
-        for part in evaluation.parts:
-            return self._margins(part.relations, part.valid, lost)
-        return None
+        return evaluation
 
     def _note(self, evaluation: Evaluation) -> None:
         """Keep the first instance inside the hypotheses on which the body or generator raises."""
@@ -366,34 +335,8 @@ class Arena:
         if self._until is not None and time.monotonic() > self._until:
             raise OutOfTime
 
-    def _run(self, source: Source, lost: Counter[str]) -> Margins | None:
-        """The margins of the instances of a source; None where all of them are rejected.
-
-        Args:
-            lost: takes in the reasons for rejection.
-
-        Raises:
-            BodyError: if the body or the generator raises.
-        """
-        self._check_clock()
-        try:
-            relations = self.claim.relations(self.family(source))
-        except Rejected as error:
-            lost[str(error)] += math.prod(source.batch)
-            return None
-        except Exception as error:
-            text = " ".join(str(error).split())
-            raise BodyError(
-                f"{self.claim.id} raised {type(error).__name__} at the shape "
-                f"{self.shape.integers}: {text}; a body accepts every instance of its family"
-            ) from error
-        lost.update(source.reasons)
-        return self._margins(relations, source.valid, lost)
-
-    def _margins(
-        self, relations: Sequence[Relation], valid: torch.Tensor, lost: Counter[str]
-    ) -> Margins:
-        measured = margins(relations, valid)
-        if unasserted := int(valid.sum()) - int(measured.valid.sum()):
+    def _margins(self, part: Part, lost: Counter[str]) -> Margins:
+        measured = margins(part.relations, part.valid)
+        if unasserted := int(part.valid.sum()) - int(measured.valid.sum()):
             lost[NOT_ASSERTED] += unasserted
         return measured

@@ -7,11 +7,6 @@ from rankcheck.engine.hunt.arena import Family, Shape, generated
 from rankcheck.theory.instances.source import Rejected, Source
 
 
-def fewest(claim: Claim) -> int | None:
-    """The size of a batch from which only the shape is wanted."""
-    return None if claim.no_batch is not None else 1
-
-
 def drawn_shape(claim: Claim, family: Family, source: Source) -> Shape | None:
     """The shape that a family of a claim draws from a source; None where it rejects the instance.
 

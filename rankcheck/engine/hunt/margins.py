@@ -10,7 +10,7 @@ does not hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import torch
@@ -57,14 +57,14 @@ class Margins:
 
     def select(self, index: torch.Tensor) -> Margins:
         """The margins of some of the instances."""
-        return _each([self], lambda rows: rows[0][..., index])
+        return Margins(*(getattr(self, field.name)[..., index] for field in fields(self)))
 
 
 def margins(relations: Sequence[Relation], valid: torch.Tensor) -> Margins:
     """The margins of the relations of a batch.
 
     Args:
-        valid: shape (B), which instances satisfy the hypotheses; shape () for one instance.
+        valid: shape (B), which instances satisfy the hypotheses.
     """
     relative, distance, steady, asserted = zip(*(_of(r, valid) for r in relations), strict=True)
     inside = torch.stack(asserted).any(0)
@@ -78,22 +78,21 @@ def margins(relations: Sequence[Relation], valid: torch.Tensor) -> Margins:
     )
 
 
-def stack(singles: Sequence[Margins]) -> Margins:
-    """The margins of instances that were measured one by one, as one batch."""
-    return _each(singles, lambda rows: torch.stack(rows, -1))
-
-
 def join(batches: Sequence[Margins]) -> Margins:
-    """The margins of several batches, as one batch."""
-    return _each(batches, lambda rows: torch.cat(rows, -1))
-
-
-def _each(
-    many: Sequence[Margins], combine: Callable[[list[torch.Tensor]], torch.Tensor]
-) -> Margins:
-    """Combine margins field by field; the last axis of each field is that of the instances."""
+    """The margins of several batches, as one batch; a relation that one lacks is not asserted."""
+    most = max(len(one.relative) for one in batches)
     names = [field.name for field in fields(Margins)]
-    return Margins(*(combine([getattr(one, name) for one in many]) for name in names))
+
+    def rows(one: Margins, name: str) -> torch.Tensor:
+        values = getattr(one, name)
+        missing = most - len(values) if values.ndim == 2 else 0
+        return (
+            values
+            if not missing
+            else torch.cat((values, values.new_full((missing, values.shape[1]), torch.inf)))
+        )
+
+    return Margins(*(torch.cat([rows(one, name) for one in batches], -1) for name in names))
 
 
 def _of(relation: Relation, valid: torch.Tensor) -> tuple[torch.Tensor, ...]:

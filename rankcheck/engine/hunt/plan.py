@@ -23,19 +23,17 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import cycle, islice
+from itertools import cycle, islice, zip_longest
 
 from rankcheck.claims.claim import Claim
-from rankcheck.engine.hunt.arena import BodyError, Family, HuntError, Shape, trouble
-from rankcheck.engine.hunt.drawing import drawn_shape, fewest
+from rankcheck.engine.hunt.arena import BodyError, Family, Shape, trouble
+from rankcheck.engine.hunt.drawing import drawn_shape
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.hunt.shard import Outcome, Shard
 from rankcheck.engine.hunt.strategies.base import Strategy
 from rankcheck.engine.hunt.transplant import fitted
 from rankcheck.engine.hunt.turns import Turns
-from rankcheck.engine.verification.branches import check_branches
 from rankcheck.engine.verification.scouts import ScoutSource, Visited
 from rankcheck.theory.instances.source import Source, seed_of
 
@@ -49,7 +47,7 @@ NEW, WAITING, FITS = 6, 24, 1
 WIDER, TIED = 8, 1e-9
 #: The share of the first survey that the simplest shapes have; the share of each survey that the
 #: tight family has; and the share of its visits that a survey makes if the body takes no batch.
-SIMPLEST, OF_TIGHT, SINGLY = 0.5, 0.125, 0.25
+SIMPLEST, OF_TIGHT = 0.5, 0.125
 #: The round from which late strategies are used.
 LATE = 2
 #: The tight family is sampled again after so many rounds.
@@ -101,7 +99,6 @@ class Plan:
         }
         self._arms: dict[Shape, Arm] = {}
         self._turns = Turns()
-        self._checked: set[tuple[object, ...]] = set()
         #: By what they were drawn for, and their family, the shapes that were drawn.
         self._visited_shapes: defaultdict[tuple[str, Family], Visited] = defaultdict(Visited)
         #: By reason, how many searches for a shape ended early; and what the generator raised.
@@ -114,48 +111,22 @@ class Plan:
         return len(self._arms)
 
     def round(self, number: int) -> list[Shard]:
-        """The shards of a round; to be called after `take` had all outcomes of earlier rounds.
-
-        Raises:
-            BatchError: if the claim makes a Python value of what is drawn, at one of the shapes.
-        """
+        """The shards of a round; to be called after `take` had all outcomes of earlier rounds."""
         chosen = self._first() if number == 0 else self._later(number)
-        for shape in dict.fromkeys(shape for _, shape in chosen):
-            self._check(shape)
-        # A check takes longer than a survey, so surveyed shapes are checked when they are scouted.
         chosen += self._surveys(number, [shape for _, shape in chosen])
         return [
             Shard(number, index, name, shape, seed_of(self._seed, self._claim.id, number, index))
             for index, (name, shape) in enumerate(chosen)
         ]
 
-    def _check(self, shape: Shape) -> None:
-        """Look for branches on what is drawn, once at a shape."""
-        family = shape.of(self._claim)
-        source = ShapedSource(shape.integers, self._seed, 2)
-        if self._claim.no_batch is None:
-            with suppress(Exception):  # a shard meets it again
-                family(source)
-            check_branches(self._claim, family, source.record, source.batch, self._checked)
-
     def take(self, shard: Shard, outcome: Outcome) -> None:
-        """Take an outcome in.
-
-        Raises:
-            HuntError: if it has not as many relations as earlier ones of the same shape.
-        """
+        """Take an outcome in."""
         arm = self._arms.setdefault(shard.shape, Arm(shard.shape))
         before = arm.promise
         if outcome.found is not None and outcome.found.violation is not None:
             arm.violation = max(arm.violation, outcome.found.violation)
         if outcome.least:
-            known = arm.least or [math.inf] * len(outcome.least)
-            if len(known) != len(outcome.least):
-                raise HuntError(
-                    f"shard {shard.key} has margins of {len(outcome.least)} relations, an earlier "
-                    f"one of {len(known)}; for one shape a body returns the same relations"
-                )
-            arm.least = [min(pair) for pair in zip(known, outcome.least, strict=True)]
+            arm.least = list(map(min, zip_longest(arm.least, outcome.least, fillvalue=math.inf)))
         if any(shard.strategy == survey.name for survey in self._strategies["survey"]):
             arm.surveyed = arm.promise if arm.surveyed is None else arm.surveyed
         else:
@@ -207,7 +178,6 @@ class Plan:
     def _survey_size(self, strategy: Strategy) -> int:
         """How many shapes a survey visits: fewer where instances take long."""
         count = strategy.visits * min(1.0, self._claim.effort)
-        count *= SINGLY if self._claim.no_batch is not None else 1.0
         return max(1, round(count)) * (1 if self._ranked else WIDER)
 
     @property
@@ -224,8 +194,6 @@ class Plan:
 
     def _fitted(self, number: int) -> list[Shape]:
         """New shapes of the claim's family that instances of the latest tight shapes fit into."""
-        if self._claim.no_batch is not None:
-            return []
         tight = [arm.shape for arm in self._scouted_arms if arm.shape.family == "tight"]
         fits: list[Shape | None] = []
         for shape in tight[-FITS:]:
@@ -284,7 +252,7 @@ class Plan:
         index = missed = 0
         while len(shapes) < count and missed < MISSES and not visited.everywhere:
             seed = seed_of(self._seed, self._claim.id, purpose, family, number, index)
-            source = ScoutSource(visited, len(shapes) < simplest, seed, fewest(self._claim))
+            source = ScoutSource(visited, len(shapes) < simplest, seed, 1)
             shape = self._drawn(family, source)
             visited.add(source.record)
             if shape is None or shape in known:
@@ -317,9 +285,7 @@ class Plan:
             if not integers:
                 break
             integers[seed % len(integers)] += 1 if (seed >> 20) % 2 else -1
-            shape = self._drawn(
-                "instances", ShapedSource(tuple(integers), seed, fewest(self._claim))
-            )
+            shape = self._drawn("instances", ShapedSource(tuple(integers), seed))
             known = shape is None or shape in shapes or shape in scouted
             if shape is not None and not known:
                 shapes.append(shape)

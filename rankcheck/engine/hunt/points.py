@@ -33,7 +33,7 @@ class ShapedSource(BatchSource):
         self,
         integers: tuple[int, ...],
         seed: int,
-        size: int | None,
+        size: int = 1,
         device: torch.device | str = "cpu",
     ) -> None:
         super().__init__(seed, size, device)
@@ -53,13 +53,11 @@ class MagnitudeSource(ShapedSource):
     """
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        count = self.batch[0] if self.batch else 1
-
         def uniform(*axes: int) -> torch.Tensor:
-            return torch.from_numpy(self._generator.random((count, *axes)))
+            return torch.from_numpy(self._generator.random((self.size, *axes)))
 
         def wide(values: torch.Tensor) -> torch.Tensor:
-            return values.reshape(count, *(1 for _ in shape))
+            return values.reshape(self.size, *(1 for _ in shape))
 
         kind = wide(torch.floor(4 * uniform()))
         share = uniform(*shape)
@@ -78,7 +76,7 @@ class MagnitudeSource(ShapedSource):
         values = (sign * size).clamp(low, high)
         if low <= 0 <= high:
             values = torch.where(values.abs() < SMALLEST, 0.0, values)
-        return values.reshape((*self.batch, *shape)).to(self._device)
+        return values.to(self.device)
 
 
 class StructuredSource(ShapedSource):
@@ -88,11 +86,11 @@ class StructuredSource(ShapedSource):
         self,
         integers: tuple[int, ...],
         seed: int,
-        size: int | None,
+        size: int = 1,
         device: torch.device | str = "cpu",
     ) -> None:
         super().__init__(integers, seed, size, device)
-        self._count = size or 1
+        self._count = size
         self._same_kind = self._uniform() < SAME_KIND
         self._same_scale = self._uniform() < SAME_SCALE
         self._theme = self._uniform()
@@ -104,7 +102,7 @@ class StructuredSource(ShapedSource):
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         values = self._structured(shape, low, high)
         self._seen[shape] = values
-        return values.reshape((*self.batch, *shape)).to(self._device)
+        return values.to(self.device)
 
     def _structured(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         entries = math.prod(shape)

@@ -17,7 +17,7 @@ from rankcheck.engine.hunt.arena import HuntError
 from rankcheck.engine.hunt.result import Verdict
 from rankcheck.engine.hunt.shard import Finding, Shard
 from rankcheck.engine.verification.counts import Counts
-from rankcheck.engine.verification.evaluation import evaluate_instances
+from rankcheck.engine.verification.evaluation import evaluate_batch
 from rankcheck.engine.verification.ledger import Scope
 from rankcheck.engine.verification.search import batches
 from rankcheck.engine.verification.tally import Tally, hidden, hollow
@@ -43,8 +43,8 @@ def seen_anew(claim: Claim, seed: int) -> tuple[str, str]:
         if family is None:
             continue
         key = (seed, claim.id, family.name, "hidden")
-        for make in batches(claim, family, HIDDEN, SIZE, key):
-            evaluation = evaluate_instances(claim, family, make)
+        for source in batches(HIDDEN, SIZE, key):
+            _, evaluation = evaluate_batch(claim, family, source)
             tally.count(evaluation)
             for part in evaluation.parts:
                 tally.add(part, family)

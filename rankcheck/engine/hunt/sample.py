@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from rankcheck.engine.hunt.margins import Margins, join, stack
+from rankcheck.engine.hunt.margins import Margins, join
 from rankcheck.theory.instances.record import Record
 
 
@@ -48,9 +48,15 @@ class Sample:
 
 def together(samples: Sequence[Sample]) -> Sample:
     """Samples of one shape as one sample."""
-    columns = zip(*(sample.record.tensors for sample in samples), strict=True)
-    record = samples[0].record.with_tensors([torch.cat(column) for column in columns])
-    return Sample(record, join([sample.margins for sample in samples]))
+    return Sample(
+        rows_of([sample.record for sample in samples]), join([one.margins for one in samples])
+    )
+
+
+def rows_of(records: Sequence[Record]) -> Record:
+    """Batches of records of one shape as one batch."""
+    columns = zip(*(record.tensors for record in records), strict=True)
+    return records[0].with_tensors([torch.cat(column) for column in columns])
 
 
 def outside(batch: tuple[int, ...], relations: int, device: torch.device | str = "cpu") -> Margins:
@@ -59,13 +65,6 @@ def outside(batch: tuple[int, ...], relations: int, device: torch.device | str =
     nowhere = torch.zeros(batch, dtype=torch.bool, device=device)
     none = torch.full_like(margin[0], -torch.inf)
     return Margins(margin, margin, margin, none, none, nowhere)
-
-
-def stacked(singles: Sequence[tuple[Record, Margins]]) -> Sample:
-    """Instances that were drawn one by one, as one batch."""
-    records, measured = zip(*singles, strict=True)
-    tensors = [torch.stack(column) for column in zip(*(r.tensors for r in records), strict=True)]
-    return Sample(records[0].with_tensors(tensors), stack(measured))
 
 
 EMPTY = Sample(Record(()), outside((0,), 1))

@@ -7,17 +7,20 @@ parts of a tight instance of the same shape then replace those tensors in the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
 import torch
 
+from rankcheck.claims.batches import over
 from rankcheck.claims.claim import Claim
 from rankcheck.engine.hunt.arena import Arena, Shape, generated
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.hunt.sample import Sample
-from rankcheck.engine.verification.places import arguments_of
+from rankcheck.engine.verification.evaluation import drawn_batch
 from rankcheck.theory.instances.drivers import ReplaySource
 from rankcheck.theory.instances.record import Entries, Integer, Record
 from rankcheck.theory.instances.source import seed_of
@@ -28,6 +31,8 @@ TRIED = 100
 VALUES = 8
 #: Draws of the later integers for each value that is tried, and repetitions of the whole search.
 RESTS, ATTEMPTS = 3, 3
+#: Parts of an instance are looked at up to this depth; one may contain itself.
+DEPTH = 6
 #: The largest number of runs of the generator in the search for a shape.
 RUNS = 400
 
@@ -43,8 +48,13 @@ def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
     for integers, parts in _tight_shapes(arena.claim):
         if parts == sizes:
             source = ShapedSource(integers, seed, count, arena.device)
-            made = _record(record, where, parts_of(arena.claim, tight(source)), count)
-            return arena.at(made)
+            drawn, evaluation = drawn_batch(arena.claim, tight, source)
+            if evaluation.raised or evaluation.rejected or not drawn.tensors:
+                return None
+            found = over(arena.claim, tight, drawn, parts_of)
+            if found.stopped or found.error is not None:
+                return None
+            return arena.at(_record(record, where, found.arrays, count))
     return None
 
 
@@ -104,9 +114,9 @@ def _fit(
 
 def _sizes(claim: Claim, shape: Shape, seed: int) -> tuple[list[tuple[int, ...]], Record]:
     """The shapes of the parts of an instance, and what was drawn for it."""
-    source = ShapedSource(shape.integers, seed, 1)
-    parts = parts_of(claim, generated(claim, shape, source))
-    return [tuple(part.shape[1:]) for part in parts], source.record
+    source = ShapedSource(shape.integers, seed)
+    parts = parts_of(generated(claim, shape, source))
+    return [tuple(part.shape) for part in parts], source.record
 
 
 def _alike(sizes: list[tuple[int, ...]], wanted: list[tuple[int, ...]]) -> tuple[bool, int]:
@@ -116,31 +126,42 @@ def _alike(sizes: list[tuple[int, ...]], wanted: list[tuple[int, ...]]) -> tuple
     return len(sizes) == len(wanted), same
 
 
-def parts_of(claim: Claim, instance: tuple[Any, ...]) -> list[torch.Tensor]:
-    """The floating-point tensors in a batch of instances, in order."""
-    values = [place.values for place in arguments_of(claim, instance)]
-    return [part for part in values if part.ndim and part.is_floating_point()]
+def parts_of(whole: Any, depth: int = 0) -> list[torch.Tensor]:
+    """The floating-point tensors with axes in an instance or a part of one, in order."""
+    if isinstance(whole, torch.Tensor):
+        return [whole] if whole.ndim and whole.is_floating_point() else []
+    if isinstance(whole, Mapping):
+        inner: Iterable[Any] = whole.values()
+    elif isinstance(whole, tuple | list):
+        inner = whole
+    elif isinstance(whole, type) or inspect.isroutine(whole):
+        return []
+    elif is_dataclass(whole):
+        inner = (getattr(whole, one.name) for one in fields(whole))
+    else:
+        inner = vars(whole).values() if hasattr(whole, "__dict__") else ()
+    return [part for one in inner for part in parts_of(one, depth + 1)] if depth <= DEPTH else []
 
 
 def _places(arena: Arena, seed: int) -> tuple[Record, list[int | None], list[tuple[int, ...]]]:
     """A record of the shape, for each tensor the number of its part, the shapes of the parts."""
-    source = ShapedSource(arena.shape.integers, seed, 1, arena.device)
+    source = ShapedSource(arena.shape.integers, seed, device=arena.device)
     arena.family(source)
     generator = torch.Generator().manual_seed(seed)
     distinct = [
         c.low
         + (c.high - c.low)
-        * torch.rand((1, *c.shape), dtype=torch.float64, generator=generator).to(arena.device)
+        * torch.rand(c.shape, dtype=torch.float64, generator=generator).to(arena.device)
         for c in source.record.choices
         if isinstance(c, Entries)
     ]
     record = source.record.with_tensors(distinct)
-    parts = parts_of(arena.claim, arena.family(ReplaySource(record, batch=(1,))))
+    parts = parts_of(arena.family(ReplaySource(record)))
     where: list[int | None] = []
     for tensor in record.tensors:
         same = [i for i, part in enumerate(parts) if _equal(part, tensor)]
         where.append(same[0] if same else None)
-    return record, where, [tuple(part.shape[1:]) for part in parts]
+    return record, where, [tuple(part.shape) for part in parts]
 
 
 def _equal(part: torch.Tensor, tensor: torch.Tensor) -> bool:
@@ -148,11 +169,11 @@ def _equal(part: torch.Tensor, tensor: torch.Tensor) -> bool:
 
 
 def _record(
-    record: Record, where: list[int | None], parts: list[torch.Tensor], count: int
+    record: Record, where: list[int | None], parts: Sequence[torch.Tensor], count: int
 ) -> Record:
     ranges = [c for c in record.choices if isinstance(c, Entries)]
     tensors = [
-        (t.expand(count, *t.shape[1:]) if place is None else parts[place]).clamp(c.low, c.high)
+        (t.expand(count, *t.shape) if place is None else parts[place]).clamp(c.low, c.high)
         for t, place, c in zip(record.tensors, where, ranges, strict=True)
     ]
     return record.with_tensors([t.detach().clone() for t in tensors])

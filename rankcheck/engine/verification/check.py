@@ -17,8 +17,6 @@ from rankcheck.engine.counterexamples.instance import DisagreementError
 from rankcheck.engine.counterexamples.refutation import explained
 from rankcheck.engine.counterexamples.replay import replay
 from rankcheck.engine.counterexamples.reporting import report_violation
-from rankcheck.engine.verification.batching import check_batching
-from rankcheck.engine.verification.branches import BatchError
 from rankcheck.engine.verification.controls import check_hypotheses, check_mutants
 from rankcheck.engine.verification.ledger import Row
 from rankcheck.engine.verification.profiles import Settings
@@ -38,9 +36,7 @@ def verify_claim(
 ) -> Row:
     """Verify a claim; returns its row of the ledger.
 
-    First the body and the generators are checked to be functions of one instance; the row of a
-    claim that mixes the instances of a batch has failed, with the message of the `BatchError`. A
-    claim that is declared false replays its stored certificate. Any other claim is searched for a
+    A claim that is declared false replays its stored certificate. Any other claim is searched for a
     violation, and its controls are checked.
 
     Args:
@@ -49,27 +45,22 @@ def verify_claim(
         found: called with the row of a proved counterexample before it is made small.
 
     Raises:
-        ClaimError: if the body returns anything but relations.
+        ClaimError: if the body returns anything but relations, or the code of the claim is no
+            function of what is drawn.
         Exception: what the generator or the body raises, if it does so on every instance.
     """
     start = time.perf_counter()
     if claim.kind == "cited":
         row = Row.of(claim, "cited")
     else:
-        try:
-            with noted_wraps(str(claim.file)) as wraps:
-                check_batching(claim, settings.seed)
-                if KINDS[claim.kind].false:
-                    row = _replayed(claim)
-                else:
-                    row = _searched(claim, settings, progress, found)
-            if wraps:
-                row = replace(
-                    row, arithmetic=(*row.arithmetic, f"integers wrap: {'; '.join(wraps)}")
-                )
-            row = _with_proofs(claim, settings, row)
-        except BatchError as error:
-            row = Row.of(claim, "failed", messages=(str(error),))
+        with noted_wraps(str(claim.file)) as wraps:
+            if KINDS[claim.kind].false:
+                row = _replayed(claim)
+            else:
+                row = _searched(claim, settings, progress, found)
+        if wraps:
+            row = replace(row, arithmetic=(*row.arithmetic, f"integers wrap: {'; '.join(wraps)}"))
+        row = _with_proofs(claim, settings, row)
     return replace(row, seconds=round(time.perf_counter() - start, 3))
 
 

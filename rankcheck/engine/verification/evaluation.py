@@ -1,66 +1,78 @@
-"""Evaluates a batch of instances, of which some may raise.
+"""Evaluates a claim on a batch of instances: mapped over them, or on one at a time.
 
-`torch.linalg.inv`, `solve`, `cholesky` and `eigh` raise for a whole batch if one of its matrices is
-singular. A batch that raises is therefore evaluated again without the instances that are known to
-break a hypothesis; if it still raises, it is halved until the instances that raise are alone.
+A map cannot read values. Where a body or a generator does, its instances run one at a time, fewer
+of them. `torch.linalg.inv`, `solve`, `cholesky` and `eigh` raise for a whole batch if one of its
+matrices is singular. Such a batch is mapped again without the instances that are known to break a
+hypothesis; if it still raises, it is halved until the instances that raise are alone.
+
+At each discrete shape an instance is also evaluated alone, and compared with what the map made of
+it. What a claim says of an instance alone is what it says.
 """
 
 from __future__ import annotations
 
 import json
+import linecache
+import math
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
-from hypothesis.errors import HypothesisException
 
 from rankcheck.balls import wraps
+from rankcheck.claims.batches import PASSED, Mapped, beside, pure, relations_over
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.labels import readable
 from rankcheck.claims.relations import Relation
 from rankcheck.engine.counterexamples.describe import describe_instance
 from rankcheck.engine.counterexamples.judge import exact_instance
+from rankcheck.engine.counterexamples.rounding import beyond_rounding
 from rankcheck.engine.parallel.traces import raised
-from rankcheck.engine.verification.branches import Watch, Watched, watching
 from rankcheck.engine.verification.counts import Counts
-from rankcheck.errors import InputError, short_of_memory
+from rankcheck.errors import short_of_memory
+from rankcheck.files import shown_path
 from rankcheck.theory.instances.choices import write_choices
-from rankcheck.theory.instances.drivers import ReplayError, ReplaySource
+from rankcheck.theory.instances.drivers import Drawing, ReplayError, ReplaySource, drawn
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Instances, Rejected, Source
 
 #: Halving ends once this many instances of a batch have raised: the claim has failed anyway.
 CULPRITS = 64
-#: Errors that say nothing about an instance: they are not caught.
-PASSED = (ClaimError, InputError, ReplayError, HypothesisException)
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Instances of one batch that were evaluated together.
+    """Instances of one batch whose relations have one form.
 
     Attributes:
-        record: what was drawn for them.
-        batch: the batch axes of the record and of the sides; `()` for one instance.
-        valid: which of them satisfy the hypotheses, of shape `batch`.
-        built: the instances, as the body received them.
-        relations: what the body returned, over the batch axes.
+        family: their generator.
+        record: what was drawn for them, along a leading axis.
+        places: their indices in the batch.
+        valid: which of them satisfy the hypotheses.
+        relations: what the body returned, along a leading axis.
         wrapped: whether integers wrapped on the way, so that floats decide nothing.
         satisfied: the indices of those that balls have decided to satisfy the claim.
     """
 
+    family: Instances
     record: Record
-    batch: tuple[int, ...]
+    places: torch.Tensor
     valid: torch.Tensor
-    built: tuple[Any, ...]
     relations: tuple[Relation, ...]
     wrapped: bool = False
     satisfied: set[int] = field(default_factory=set)
+
+    @property
+    def batch(self) -> tuple[int]:
+        """How many there are, as a shape."""
+        return (len(self.valid),)
 
     @cached_property
     def violated(self) -> tuple[torch.Tensor, ...]:
@@ -73,8 +85,8 @@ class Part:
         return any(bool(violated.any()) for violated in self.violated)
 
     def instance(self, index: int) -> Record:
-        """The record of one instance; the index of the only one is 0."""
-        return self.record.instance(index) if self.batch else self.record.detach()
+        """The record of one of them."""
+        return self.record.instance(index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,21 +142,21 @@ def instance_text(claim: Claim, family: Instances, record: Record) -> str | None
 
 @dataclass(eq=False)
 class Evaluation:
-    """What became of the instances of a batch: each is in a part, rejected, or raised.
+    """What became of the instances of a batch: each is in a part, rejected, raised, or left out.
 
-    Instances are left out only after `CULPRITS` of them have raised.
+    Instances are left out where they run one at a time, and after `CULPRITS` of them have raised.
 
     Attributes:
         rejected: instances that no part holds because they break a hypothesis.
         reasons: by hypothesis, how many of those break it.
-        source: what the whole batch was drawn from, up to what was raised.
+        singly: why instances ran one at a time, such as "item in line 12"; else empty.
     """
 
     parts: list[Part] = field(default_factory=list)
     raised: list[Raised] = field(default_factory=list)
     rejected: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
-    source: Source | None = None
+    singly: str = ""
 
     @property
     def counts(self) -> Counts:
@@ -158,115 +170,331 @@ class Evaluation:
         self.rejected += number
         self.reasons.update(reasons)
 
-    def add(
-        self, source: Source, built: tuple[Any, ...], relations: tuple[Relation, ...], wrapped: bool
-    ) -> None:
-        """Add the instances that a source has built."""
-        part = Part(source.record, source.batch, source.valid, built, relations, wrapped)
-        self.parts.append(part)
-        self.reasons.update(source.reasons)
+
+@dataclass(eq=False)
+class _Ways:
+    """What is known of how a claim runs.
+
+    Attributes:
+        singly: by generator and integers, why its instances run one at a time; an empty text where
+            they are mapped.
+        entries: by generator, whether it has drawn tensors.
+    """
+
+    singly: dict[tuple[str, tuple[int, ...]], str] = field(default_factory=dict)
+    entries: dict[str, bool] = field(default_factory=dict)
+
+
+#: Of each claim that is alive.
+_WAYS: WeakKeyDictionary[Claim, _Ways] = WeakKeyDictionary()
+#: So many instances of a shape are evaluated alone until one agrees with what the map made of it.
+COMPARED = 4
+#: Why instances run one at a time where none agrees.
+OTHERWISE = "torch's map gives other sides"
+
+
+def drawn_batch(claim: Claim, family: Instances, source: Drawing) -> tuple[Record, Evaluation]:
+    """What a generator draws for a batch, and what is known of it before the body runs.
+
+    The evaluation is empty, unless the generator raises before everything is drawn.
+
+    Raises:
+        ClaimError: if what it draws depends on what it has drawn.
+    """
+    evaluation = Evaluation()
+    with _one_shape(claim, family):
+        broken = drawn(family, source)
+    for one in broken:
+        if one.unmet:
+            evaluation.reject(1, {one.unmet: 1})
+        else:
+            evaluation.raised.append(Raised(one.record, family, one.error, "generator"))
+    if broken and not evaluation.raised:  # as all of them seem to do
+        evaluation.reject(source.size - len(broken), {broken[0].unmet: source.size - len(broken)})
+    return source.record, evaluation
+
+
+def evaluate_batch(
+    claim: Claim, family: Instances, source: Drawing, *, share: float = 1.0
+) -> tuple[Record, Evaluation]:
+    """Draw a batch and evaluate it; see `evaluate_instances`.
+
+    Where the generator drew tensors the last time, it draws them while it is mapped.
+    """
+    if _ways(claim).entries.get(family.name):
+        with _one_shape(claim, family):
+            found, relations = relations_over(claim, family, source)
+        if found.error is None and not found.stopped and source.record.tensors:
+            work = _Work(claim, family, source.record, share)
+            with _one_shape(claim, family):
+                work.take(torch.arange(source.size), source.record, found, relations)
+            return source.record, work.evaluation
+    record, evaluation = drawn_batch(claim, family, source)
+    if not (evaluation.raised or evaluation.rejected):
+        evaluation = evaluate_instances(claim, family, record, share=share)
+    return record, evaluation
 
 
 def evaluate_instances(
     claim: Claim,
     family: Instances,
-    make: Callable[[], Source],
+    record: Record,
     *,
-    watched: bool = False,
+    share: float = 1.0,
+    before_each: Callable[[], None] = lambda: None,
 ) -> Evaluation:
-    """Evaluate a claim on the instances that a generator builds from a source.
+    """Evaluate a claim on the instances of a batch.
 
     In the common case the evaluation has one part, which holds the whole batch. An exception counts
-    only if it is raised by an instance alone, without batch axes, inside the hypotheses.
+    only if it is raised by an instance alone, inside the hypotheses. Without tensors, the batch is
+    one instance.
 
     Args:
-        make: makes the source; called again for each part of a batch that raises, so it has to
-            make the same source each time. A source without batch axes is made once.
-        watched: whether to look for branches on what is drawn; see `check_branches`.
+        share: where instances run one at a time, so many of them do, evenly spread.
+        before_each: called then before each of them.
 
     Raises:
-        BatchError: if there are any.
-        ClaimError: if the body returns anything but relations.
+        ClaimError: if the body returns anything but relations, or the code of the claim is no
+            function of what is drawn.
         InputError: if the body or the generator does.
     """
     evaluation = Evaluation()
-    with watching(claim, family) if watched else nullcontext() as watch:
-        _evaluate(claim, family, make, None, evaluation, watch)
+    work = _Work(claim, family, record, share, evaluation, before_each)
+    count = len(record.tensors[0]) if record.tensors else 1
+    ways = _ways(claim)
+    with _one_shape(claim, family, count):
+        if family.name not in ways.entries and (count > 1 or not record.tensors):
+            ways.entries[family.name] = bool(record.tensors)
+            work.check_repeatable(list(range(count))[-COMPARED:])
+        if record.tensors:
+            work.together(torch.arange(count))
+        else:
+            work.singly([0])
     return evaluation
 
 
-def _evaluate(
-    claim: Claim,
-    family: Instances,
-    make: Callable[[], Source],
-    index: torch.Tensor | None,
-    evaluation: Evaluation,
-    watch: Watch | None = None,
-) -> None:
-    """Evaluate the instances at these indices of the source, a number or a vector of them.
+def evaluate_drawn(claim: Claim, family: Instances, source: Source) -> Evaluation:
+    """Evaluate a claim on the one instance that a generator builds from a source."""
+    work = _Work(claim, family, Record(()))
+    with _one_shape(claim, family):
+        work.keep({0: work.alone(source)}, lambda _: source.record.as_batch())
+    return work.evaluation
 
-    With a watch, the parts of a batch that raises are evaluated without it.
-    """
-    if len(evaluation.raised) >= CULPRITS:
-        return
-    source = make() if index is None else Chosen(make(), index)
-    source = source if watch is None else Watched(source, watch)
-    evaluation.source = evaluation.source or source
-    by, before = "generator", wraps()
-    try:
-        with watch or nullcontext():
-            instance = family(source)
-            by = "body"
-            relations = tuple(relation.over(source.batch) for relation in claim.relations(instance))
-    except Rejected as rejected:
-        evaluation.reject(1, {str(rejected): 1})
-        return
-    except PASSED:
-        raise
-    except Exception as error:
-        if short_of_memory(error):  # the frames of its traceback hold what was allocated
-            traceback.clear_frames(error.__traceback__)
-        if not source.batch:
-            raised = Raised(source.record.detach(), family, error, by)
-            if raised.outside_exactly():
-                evaluation.reject(1, {"a hypothesis, in exact numbers": 1})
-            else:
-                evaluation.raised.append(raised)
+
+def runs_singly(claim: Claim, family: Instances, record: Record) -> bool:
+    """Whether the instances of the shape of a record run one at a time; evaluates some of them."""
+    if not record.tensors:
+        return True
+    ways, key = _ways(claim), (family.name, record.integers)
+    if key not in ways.singly:
+        evaluate_instances(claim, family, record, share=0.0)
+    return bool(ways.singly.get(key))
+
+
+def _ways(claim: Claim) -> _Ways:
+    return _WAYS.setdefault(claim, _Ways())
+
+
+@dataclass(eq=False)
+class _Work:
+    """The evaluation of one batch."""
+
+    claim: Claim
+    family: Instances
+    record: Record
+    share: float = 1.0
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    before_each: Callable[[], None] = lambda: None
+
+    @property
+    def lost(self) -> bool:
+        """Whether so many instances have raised that the others are left out."""
+        return len(self.evaluation.raised) >= CULPRITS
+
+    def together(self, index: torch.Tensor) -> None:
+        """Map the claim over the instances at these indices, or evaluate them one at a time."""
+        if self.lost:
             return
-        inside = source.valid.cpu()
-        indices = torch.arange(len(inside)) if index is None else index
-        again = partial(_evaluate, claim, family, make, evaluation=evaluation)
-        if not bool(inside.all()):
-            evaluation.reject(int((~inside).sum()), source.reasons)
-            indices = indices[inside]
-            if len(indices):
-                again(indices)
-        elif len(indices) == 1:
-            again(indices[0])
-        else:
-            half = len(indices) // 2
-            again(indices[:half])
-            again(indices[half:])
-        return
-    evaluation.add(source, instance, relations, wraps() > before)
+        why = _ways(self.claim).singly.get(self.key, "")
+        if len(index) == 1 or why:
+            self.evaluation.singly = self.evaluation.singly or why
+            self.singly(self.some(index) if why else index.tolist())
+            return
+        record = self.record.select(index)
+        found, relations = relations_over(self.claim, self.family, record)
+        if found.error is None or found.stopped:
+            self.take(index, record, found, relations)
+            return
+        inside = found.valid.cpu()
+        self.evaluation.reject(int((~inside).sum()), found.reasons)
+        index = index[inside]
+        halves = index.split((len(index) + 1) // 2) if bool(inside.all()) else (index,)
+        for half in halves if len(index) else ():
+            self.together(half)
+
+    def take(
+        self, index: torch.Tensor, record: Record, found: Mapped, relations: tuple[Relation, ...]
+    ) -> None:
+        """Take what a map has found of the instances at these indices, if it can be trusted."""
+        singly = _ways(self.claim).singly
+        if found.stopped or self.key not in singly:
+            singly[self.key] = found.stopped or self.compared(record, found.valid, relations)
+        if singly[self.key]:
+            self.together(index)
+            return
+        wrapped = found.wrapped.cpu()
+        if bool(wrapped.any()):
+            self.evaluation.singly = "integers wrap"
+            self.singly(self.some(index[wrapped]))
+            index, kept = index[~wrapped], (~wrapped).nonzero().reshape(-1)
+            record = record.select(kept)
+            relations = tuple(one.map(lambda array: array[kept]) for one in relations)
+            found = replace(found, valid=found.valid[kept])
+        if len(index):
+            self.evaluation.parts.append(Part(self.family, record, index, found.valid, relations))
+            self.evaluation.reasons.update(found.reasons)
+
+    @property
+    def key(self) -> tuple[str, tuple[int, ...]]:
+        """The shape, and its generator."""
+        return self.family.name, self.record.integers
+
+    def some(self, index: torch.Tensor) -> list[int]:
+        """A share of some indices, evenly spread; one at least."""
+        few = max(1, math.ceil(len(index) * self.share))
+        return index[torch.arange(few) * len(index) // few].tolist()
+
+    def singly(self, places: Iterable[int]) -> None:
+        """Evaluate the instances at these indices one at a time."""
+        found = {}
+        for place in places:
+            if self.lost:
+                break
+            self.before_each()
+            found[place] = self.alone(ReplaySource(self.record.at(place)))
+        self.keep(found, self.record.select)
+
+    def keep(
+        self,
+        found: Mapping[int, tuple[tuple[Relation, ...], bool] | None],
+        records: Callable[[torch.Tensor], Record],
+    ) -> None:
+        """Put instances that were evaluated alone beside one another, those of one form."""
+        forms: dict[Any, list[int]] = {}
+        for place, one in found.items():
+            if one is not None:
+                relations, wrapped = one
+                form = (wrapped, *(each.form for each in relations))
+                forms.setdefault(form, []).append(place)
+        for (wrapped, *_), places in forms.items():
+            relations = beside([found[place][0] for place in places])
+            index = torch.tensor(places)
+            inside = torch.ones_like(index, dtype=torch.bool, device=relations[0].lhs.device)
+            part = Part(self.family, records(index), index, inside, relations, wrapped)
+            self.evaluation.parts.append(part)
+
+    def alone(self, source: Source) -> tuple[tuple[Relation, ...], bool] | None:
+        """The relations of one instance, and whether integers wrapped; None if it has none."""
+        by, before = "generator", wraps()
+        try:
+            with pure(self.claim):
+                instance = self.family(source)
+                by = "body"
+                relations = tuple(one.spread() for one in self.claim.relations(instance))
+        except Rejected as rejected:
+            self.evaluation.reject(1, {str(rejected): 1})
+            return None
+        except PASSED:
+            raise
+        except Exception as error:
+            if short_of_memory(error):  # the frames of its traceback hold what was allocated
+                traceback.clear_frames(error.__traceback__)
+            raised = Raised(source.record.detach(), self.family, error, by)
+            if raised.outside_exactly():
+                self.evaluation.reject(1, {"a hypothesis, in exact numbers": 1})
+            else:
+                self.evaluation.raised.append(raised)
+            return None
+        return relations, wraps() > before
+
+    def compared(self, record: Record, valid: torch.Tensor, relations: tuple[Relation, ...]) -> str:
+        """Compare instances of a mapped batch with themselves alone; empty if one agrees.
+
+        At a kink, or where a rank is on its edge, rounding may decide; so one is enough.
+        """
+        inside = valid.nonzero().reshape(-1).tolist()
+        for place in (inside or [*range(len(valid))])[-COMPARED:]:
+            trial = _Work(self.claim, self.family, record)
+            trial.singly([place])
+            parts = trial.evaluation.parts
+            if not inside and not parts and not trial.evaluation.raised:
+                return ""
+            if inside and parts and _agree(parts[0].relations, relations, place):
+                return ""
+        return OTHERWISE
+
+    def check_repeatable(self, places: Sequence[int]) -> None:
+        """Evaluate an instance twice, the first of these that has relations.
+
+        Raises:
+            ClaimError: if it has others the second time.
+        """
+        for place in places:
+            trials = []
+            for _ in range(2):
+                trial = _Work(self.claim, self.family, self.record)
+                trial.singly([place])
+                trials.append(trial.evaluation)
+            first, second = (trial.parts for trial in trials)
+            if first and not (second and _agree(first[0].relations, second[0].relations, 0)):
+                raise ClaimError(
+                    self.claim,
+                    f"with {self.family}, the sides of an instance are others when it is evaluated "
+                    "again, so something is random or has a memory; a body and a generator are "
+                    "functions of what is drawn from the source, and of nothing else",
+                )
+            if first:
+                return
 
 
-class Chosen(Source):
-    """The instances at some indices of the batch that another source draws.
+def _agree(one: tuple[Relation, ...], batch: tuple[Relation, ...], place: int) -> bool:
+    """Whether an instance alone, a batch of one, has the relations of a batch at a place."""
+    if len(one) != len(batch):
+        return False
+    for alone, among in zip(one, batch, strict=True):
+        a, b = alone.map(lambda array: array[0]), among.map(lambda array: array[place])
+        if (a.kind, a.label, a.lhs.shape) != (b.kind, b.label, b.lhs.shape):
+            return False
+        if not torch.equal(a.asserted, b.asserted):
+            return False
+        bands = a.tolerance, b.tolerance
+        for here, there in ((a.lhs, b.lhs), (a.rhs, b.rhs)):
+            if beyond_rounding(here, there, *bands) is not None:
+                return False
+    return True
 
-    Args:
-        source: a source with one batch axis that has drawn nothing yet.
-        index: the indices, in any order; a single number gives an instance without batch axes.
+
+@contextmanager
+def _one_shape(claim: Claim, family: Instances, batch: int = 2) -> Iterator[None]:
+    """Run a generator on the instances of a batch, for which it draws the same integers and sizes.
+
+    Raises:
+        ClaimError: if it does not.
     """
-
-    def __init__(self, source: Source, index: torch.Tensor) -> None:
-        super().__init__(tuple(index.shape))
-        self._source = source
-        self._index = index
-
-    def _integer(self, low: int, high: int) -> int:
-        return self._source.integer(low, high, self._weights)
-
-    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any:
-        values = self._source.tensor(*shape, low=low, high=high)
-        return values[self._index.to(values.device)]
+    try:
+        yield
+    except ReplayError as error:
+        if batch == 1:
+            raise
+        trace, place = error.__traceback__, ""
+        file = family.origin.__code__.co_filename
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == file:
+                text = linecache.getline(file, trace.tb_lineno).strip()
+                place = f"{shown_path(Path(file))}:{trace.tb_lineno}, `{text}`: "
+            trace = trace.tb_next
+        raise ClaimError(
+            claim,
+            f"with {family}: {place}what is drawn depends on a value that was drawn before "
+            f"({error}); what a generator draws next depends on its integers alone",
+        ) from error

@@ -120,6 +120,8 @@ class Row(InNotebooks, Facts):
         vacuous: the relations that were asserted on hardly any instance, by label or number.
         certificate: the file of the counterexample.
         counterexample: what that file proves.
+        singly: on how many instances, and why, the claim ran one at a time, as a sentence; empty
+            where all were mapped.
         arithmetic: where numbers are not what they stand for, as sentences: integers that wrap,
             floats that differ where balls decide.
         messages: for a person, why the verdict is not the expected one.
@@ -144,6 +146,7 @@ class Row(InNotebooks, Facts):
     counterexample: Counterexample | None = None
     seconds: float = 0.0
     file: str = ""
+    singly: str = ""
     arithmetic: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 
 import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.engine.counterexamples.instance import Instance, excess
 from rankcheck.engine.verification.counts import Counts
-from rankcheck.engine.verification.evaluation import Part, evaluate_instances
+from rankcheck.engine.verification.evaluation import (
+    Part,
+    drawn_batch,
+    evaluate_batch,
+    runs_singly,
+)
 from rankcheck.engine.verification.ledger import Scope
 from rankcheck.engine.verification.profiles import Profile
 from rankcheck.engine.verification.search import violations
@@ -35,17 +39,30 @@ def scope_of(claim: Claim, profile: Profile) -> Shapes:
 
     The scope has as many entries as the profile says, or fewer: so few that the shapes and the
     instances do not exceed the numbers of the profile (which `effort` multiplies if it is below 1).
+    Those of a claim whose instances run one at a time are as few as a sweep has.
     """
     assert claim.instances is not None
     scope = shapes(claim.instances, profile.scope, runs=profile.scope_runs)
     share = min(1.0, claim.effort)
-    most = share * (profile.scope_instances if claim.no_batch is None else profile.single)
+    most = share * (profile.single if _singly(claim, scope) else profile.scope_instances)
     for entries in range(profile.scope, -1, -1):
         small = [shape for shape in scope.shapes if shape.entries <= entries]
         fits = sum(shape.instances for shape in small) <= most
         if fits and len(small) <= share * profile.scope_shapes:
             return replace(scope, entries=entries, shapes=small)
     return replace(scope, entries=0, shapes=[])
+
+
+def _singly(claim: Claim, scope: Shapes) -> bool:
+    """Whether the instances of a scope run one at a time: those of its last shape do."""
+    assert claim.instances is not None
+    with_entries = [shape for shape in scope.shapes if shape.entries]
+    if not with_entries:
+        return False
+    source = ScopeSource(with_entries[-1], 0, min(FIRST, with_entries[-1].instances))
+    record, evaluation = drawn_batch(claim, claim.instances, source)
+    known = not (evaluation.raised or evaluation.rejected)
+    return known and runs_singly(claim, claim.instances, record)
 
 
 def enumerate_scope(
@@ -68,9 +85,9 @@ def enumerate_scope(
     """
     assert claim.instances is not None
     undecided: Instance | None = None
-    for shape, start, size in scope.batches(BATCH if claim.no_batch is None else 1):
-        make = partial(ScopeSource, shape, start, size if claim.no_batch is None else None)
-        evaluation = evaluate_instances(claim, claim.instances, make)
+    for shape, start, size in scope.batches(BATCH):
+        source = ScopeSource(shape, start, size)
+        _, evaluation = evaluate_batch(claim, claim.instances, source)
         tally.count(evaluation)
         for part in evaluation.parts:
             for violation in _violations(claim, part, tally):
@@ -119,6 +136,6 @@ def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Instance]:
     assert claim.instances is not None
     if not part.violating:
         return
-    beyond = torch.where(part.valid, excess(part.relations, part.batch), -torch.inf).reshape(-1)
+    beyond = torch.where(part.valid, excess(part.relations, part.batch), -torch.inf)
     violated = (beyond > -torch.inf).nonzero().reshape(-1).tolist()
     yield from violations(claim, claim.instances, part, tally, violated[:FIRST])

@@ -91,7 +91,7 @@ class ScoutSource(BatchSource):
         visited: the shapes to keep away from; if that is all of them, one of them is drawn again.
     """
 
-    def __init__(self, visited: Visited, simplest: bool, seed: int, size: int | None) -> None:
+    def __init__(self, visited: Visited, simplest: bool, seed: int, size: int) -> None:
         super().__init__(seed, size)
         self._node: _Node | None = visited._root
         self._simplest = simplest
@@ -110,9 +110,8 @@ class ScoutSource(BatchSource):
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         values = super()._tensor(shape, low, high)
-        if self.batch:
-            corners = values[:CORNERS]
-            upper = torch.from_numpy(self._generator.random(corners.shape) < 0.5)
-            upper[:1], upper[1:2] = False, True
-            corners.copy_(torch.where(upper, high, low))
+        corners = values[:CORNERS]
+        upper = torch.from_numpy(self._generator.random(corners.shape) < 0.5)
+        upper[:1], upper[1:2] = False, True
+        corners.copy_(torch.where(upper, high, low))
         return values

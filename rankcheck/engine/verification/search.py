@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -21,13 +20,14 @@ from hypothesis.internal.observability import observability_enabled
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
-from rankcheck.claims.relations import Relation
 from rankcheck.engine.counterexamples.instance import Instance, excess
 from rankcheck.engine.counterexamples.judge import Judgement
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.evaluation import (
     Evaluation,
     Part,
+    evaluate_batch,
+    evaluate_drawn,
     evaluate_instances,
     instance_text,
 )
@@ -36,9 +36,9 @@ from rankcheck.engine.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.engine.verification.tally import Tally
 from rankcheck.theory.instances.choices import write_choices
 from rankcheck.theory.instances.constants import without_local_constants
-from rankcheck.theory.instances.drivers import BatchSource, DrawSource, ReplaySource
+from rankcheck.theory.instances.drivers import BatchSource, Drawing, DrawSource
 from rankcheck.theory.instances.observed import find_named
-from rankcheck.theory.instances.source import Instances, Source, seed_of
+from rankcheck.theory.instances.source import Instances, seed_of
 
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
@@ -46,26 +46,12 @@ from rankcheck.theory.instances.source import Instances, Source, seed_of
 JUDGED = 4
 #: So many of each, if floats are far off at one of them.
 DIFFERING = 32
-#: A sweep looks for branches on what is drawn at so many shapes, the first ones.
-WATCHED = 24
 
 
-def batches(
-    claim: Claim,
-    family: Instances,
-    count: int,
-    size: int,
-    key: tuple[object, ...],
-    *,
-    first: int = 0,
-) -> Iterator[Callable[[], Source]]:
-    """What makes `count` seeded sources: of batches, or of instances if a body takes no batch.
-
-    They are those of the numbers `first`, `first + 1`, ...; each number has its seed.
-    """
+def batches(count: int, size: int, key: tuple[object, ...], *, first: int = 0) -> Iterator[Drawing]:
+    """Seeded sources of batches of that size: those of the numbers `first`, `first + 1`, ..."""
     for index in range(first, first + count):
-        seed = seed_of(*key, index)
-        yield partial(BatchSource, seed, None if claim.no_batch is not None else size)
+        yield BatchSource(seed_of(*key, index), size)
 
 
 def sweep(
@@ -93,18 +79,15 @@ def sweep(
         progress: called with the number of instances of each batch.
 
     Raises:
-        BatchError: if the claim makes a Python value of what is drawn, at one of the shapes.
+        ClaimError: if the code of the claim is no function of what is drawn.
     """
-    visited = tally.visited
-    key = (seed, claim.id, family.name)
-    for make, scout in _planned(claim, family, profile, share, turn, key, visited, proof):
-        watched = not (proof or visited.everywhere or visited.shapes >= WATCHED)
-        evaluation = evaluate_instances(
-            claim, family, make, watched=watched and claim.no_batch is None
-        )
+    visited, key = tally.visited, (seed, claim.id, family.name)
+    singly = min(1.0, profile.single / (profile.batches * profile.size))
+    for source, scout in _planned(claim, profile, share, turn, key, visited, proof):
+        record, evaluation = evaluate_batch(claim, family, source, share=singly)
         tally.count(evaluation)
-        assert evaluation.source is not None
-        visited.add(evaluation.source.record)
+        known = visited.everywhere
+        visited.add(record)
         found: Instance | None = None
         for part in evaluation.parts:
             violation = _judged(claim, family, part, tally)
@@ -122,13 +105,15 @@ def sweep(
             return None
         if progress is not None and evaluation.parts:
             progress(sum(part.valid.numel() for part in evaluation.parts))
+        if known and not record.tensors:  # every instance was seen
+            return None
     return None
 
 
 def again(claim: Claim, instance: Instance, tally: Tally) -> Instance | None:
     """Evaluate an instance that is known; returns it if it is violated by more than rounding."""
-    family, record = instance.family, instance.record
-    evaluation = evaluate_instances(claim, family, lambda: ReplaySource(record))
+    family = instance.family
+    evaluation = evaluate_instances(claim, family, instance.record.as_batch())
     tally.count(evaluation)
     for part in evaluation.parts:
         violation = _judged(claim, family, part, tally)
@@ -140,39 +125,33 @@ def again(claim: Claim, instance: Instance, tally: Tally) -> Instance | None:
 
 def _planned(
     claim: Claim,
-    family: Instances,
     profile: Profile,
     share: float,
     turn: int,
     key: tuple[object, ...],
     visited: Visited,
     proof: bool,
-) -> Iterator[tuple[Callable[[], Source], bool]]:
-    """What makes each source of a sweep, and whether it is a scout.
+) -> Iterator[tuple[Drawing, bool]]:
+    """The sources of a sweep, and whether each is a scout.
 
     The scouts end where every shape is visited; what they leave of the instances is batches. With
     `proof` all of the instances are batches, and the scouts come on top.
     """
-    part, alone = share * claim.effort, claim.no_batch is not None
-    size, few = (1, 1) if alone else (profile.size, FEW)
-    most = max(2, round((profile.single if alone else profile.batches) * part))
-    scouts = round(profile.shapes * part)
-    left = most * size
+    part = share * claim.effort
+    most = max(2, round(profile.batches * part))
+    left = most * profile.size
     if proof:
-        for batch in batches(claim, family, most, size, key, first=turn * most):
+        for batch in batches(most, profile.size, key, first=turn * most):
             yield batch, False
-    for number in range(scouts):
-        if left < few or visited.everywhere:
+    for number in range(round(profile.shapes * part)):
+        if left < FEW or visited.everywhere:
             break
         scout_seed = seed_of(*key, "scout", turn, number)
-        simplest = number % 2 == 0
-        make = partial(ScoutSource, visited, simplest, scout_seed, None if alone else few)
-        yield make, not alone
-        left -= few
-    count = 0 if proof else math.ceil(left / size)
-    if count:
-        for batch in batches(claim, family, count, size, key, first=turn * most):
-            yield batch, False
+        yield ScoutSource(visited, number % 2 == 0, scout_seed, FEW), True
+        left -= FEW
+    count = 0 if proof else math.ceil(left / profile.size)
+    for batch in batches(count, profile.size, key, first=turn * most):
+        yield batch, False
 
 
 def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instance | None:
@@ -199,9 +178,9 @@ def violations(
 
     def indices() -> Iterator[int]:
         yield from first
-        yield from worst_of(part.relations, part)
+        yield from worst_of(part)
         if tally.differing + tally.counts.outside > before:  # the largest are none
-            yield from worst_of(part.relations, part, DIFFERING)
+            yield from worst_of(part, DIFFERING)
             yield from _spread(failing & part.valid, DIFFERING)
         if part.wrapped:
             yield from _spread(part.valid, JUDGED)
@@ -211,7 +190,7 @@ def violations(
             continue
         done.add(index)
         instance = Instance(claim, family, part.instance(index))
-        fails = bool(failing.reshape(-1)[index])
+        fails = bool(failing[index])
         judgement = settled_in(tally, instance) if fails else instance.in_balls
         if judgement.violation:
             yield instance
@@ -221,7 +200,7 @@ def violations(
 
 def _spread(chosen: torch.Tensor, number: int) -> list[int]:
     """So many indices of a batch, evenly among those that are chosen."""
-    places = chosen.reshape(-1).nonzero().reshape(-1)
+    places = chosen.nonzero().reshape(-1)
     return places[:: max(1, len(places) // number)].tolist()
 
 
@@ -236,9 +215,7 @@ def settled_in(tally: Tally, instance: Instance) -> Judgement:
     return judgement
 
 
-def worst_of(
-    relations: tuple[Relation, ...], source: Source | Part, number: int = JUDGED
-) -> list[int]:
+def worst_of(part: Part, number: int = JUDGED) -> list[int]:
     """The indices of the largest violations in a batch, relative ones first, then absolute ones.
 
     Args:
@@ -246,8 +223,8 @@ def worst_of(
     """
     worst: list[int] = []
     for relative in (True, False):
-        beyond = excess(relations, source.batch, relative=relative)
-        beyond = torch.where(source.valid, beyond, -torch.inf).reshape(-1)
+        beyond = excess(part.relations, part.batch, relative=relative)
+        beyond = torch.where(part.valid, beyond, -torch.inf)
         order = beyond.argsort(descending=True, stable=True)[:number]
         worst += order[beyond[order] > -torch.inf].tolist()
     return list(dict.fromkeys(worst))
@@ -276,7 +253,7 @@ def draw(
         if observability_enabled():
             _observe(drawn)
         if part.violating or part.wrapped:
-            instance = Instance(claim, family, part.record)
+            instance = Instance(claim, family, part.instance(0))
             judgement = settled_in(tally, instance) if part.violating else instance.in_balls
             event("judged", judgement.finding)
             tally.unseen += 1
@@ -289,7 +266,7 @@ def draw(
     @st.composite
     def evaluated(draw_: Any) -> _Drawn:
         source = DrawSource(draw_)
-        evaluation = evaluate_instances(claim, family, lambda: source)
+        evaluation = evaluate_drawn(claim, family, source)
         tally.count(evaluation)
         if not evaluation.parts:
             raise UnsatisfiedAssumption(_left_out(evaluation))
@@ -322,12 +299,12 @@ class _Drawn:
         self.claim, self.family, self.part = claim, family, part
 
     def __repr__(self) -> str:
-        text = instance_text(self.claim, self.family, self.part.record)
+        text = instance_text(self.claim, self.family, self.part.instance(0))
         return f"({text or 'it has no description'})"
 
     def to_json(self) -> dict[str, Any]:
         """What an observation keeps as the arguments: what was drawn, and by which generator."""
-        return {"family": str(self.family), "choices": write_choices(self.part.record)}
+        return {"family": str(self.family), "choices": write_choices(self.part.instance(0))}
 
 
 def _left_out(evaluation: Evaluation) -> str:

@@ -7,6 +7,7 @@ search of a control ends with the first violation that is proved, and begins wit
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +19,6 @@ from rankcheck.claims.signs import SIGNS
 from rankcheck.engine.counterexamples.given import NotRefutedError, proved
 from rankcheck.engine.counterexamples.instance import Instance
 from rankcheck.engine.records.file import Held
-from rankcheck.engine.verification.batching import check_batching
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.evaluation import Raised, instance_text
 from rankcheck.engine.verification.ledger import RelationFacts
@@ -72,6 +72,15 @@ class Search:
             said.append(f"{left} others are not counted: floats do not decide them")
         return tuple(said)
 
+    @property
+    def singly(self) -> str:
+        """On how many of the instances that were not drawn the claim ran one at a time, and why."""
+        tallies = (self.small, self.tight, self.swept)
+        reasons = sum((tally.singly for tally in tallies), Counter[str]())
+        number, total = reasons.total(), sum(tally.counts.evaluated for tally in tallies)
+        share = f"{number} of {total} instances " if number < total else ""
+        return f"{share}one at a time: {'; '.join(reasons)}" if number else ""
+
     def facts(self, claim: Claim) -> dict[str, Any]:
         """The fields of a row that the searches fill."""
         scope = None if self.shapes is None else scope_facts(self.shapes, self.small.counts)
@@ -87,6 +96,7 @@ class Search:
                 for number, seen in seen_in(self.tallies).items()
             ),
             "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
+            "singly": self.singly,
             "arithmetic": self.arithmetic,
         }
 
@@ -242,11 +252,10 @@ def from_search(claim: Claim, settings: Settings) -> Instance:
         InputError: if the claim has no instances.
         NotRefutedError: if no violation is found, or balls do not prove it.
         MemoryError or what else says so: if memory was short for every instance.
-        BatchError: if the body or the generator mixes the instances of a batch.
+        ClaimError: if the code of the claim is no function of what is drawn.
     """
     if claim.instances is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
-    check_batching(claim, settings.seed)
     result = search(claim, settings)
     if result.violation is not None:
         return proved(result.violation)

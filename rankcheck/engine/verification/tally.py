@@ -144,6 +144,7 @@ class Tally:
         differing: on how many instances that were judged floats differ so.
         left: instances that are not counted: floats do not decide them, and balls were not asked.
         unseen: instances whose relations were not added, because one of them ended the search.
+        singly: by reason, how many instances ran one at a time.
         visited: of a sweep, the discrete shapes that it has visited.
     """
 
@@ -155,6 +156,7 @@ class Tally:
     differing: int = 0
     left: int = 0
     unseen: int = 0
+    singly: Counter[str] = field(default_factory=Counter)
     visited: Visited = field(default_factory=Visited)
 
     @property
@@ -165,6 +167,8 @@ class Tally:
     def count(self, evaluation: Evaluation) -> None:
         """Count the instances of an evaluation, and keep those on which the claim raises."""
         self.counts += evaluation.counts
+        if evaluation.singly:
+            self.singly[evaluation.singly] += evaluation.counts.evaluated
         if not self.lost:
             self.raised += evaluation.raised
 
@@ -184,7 +188,7 @@ class Tally:
 
     def reach(self, claim: Claim, part: Part, *, sizes: bool = False) -> None:
         """Count what the instances of a batch reach; with `sizes`, nothing that is computed."""
-        for name, counts in reached(claim, part.built, part.batch, part.valid, sizes=sizes).items():
+        for name, counts in reached(claim, part, sizes=sizes).items():
             self.reached.setdefault(name, Counter()).update(counts)
 
 

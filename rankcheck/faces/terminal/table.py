@@ -103,6 +103,7 @@ def sentence(row: Row) -> str:
         _asserted(row),
         row.weakness and f"strength unknown: {row.weakness}",
         "beats its record" if row.beaten else "",
+        row.singly,
         *row.arithmetic,
         *dict.fromkeys(said for each in row.relations for said in each.hollow),
         seconds and f"{seconds} s",
@@ -137,6 +138,7 @@ def facts(row: Row) -> list[str]:
     block += [f"breaks without {name!r}" for name in row.needs]
     block += [] if row.proved is None else [f"proved: {row.proved.text}"]
     mutants = row.mutants
+    block += [row.singly] if row.singly else []
     block += row.arithmetic
     block += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
     block += [f"strength of the guard: unknown, {row.weakness}"] if row.weakness else []

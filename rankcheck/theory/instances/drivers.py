@@ -1,10 +1,16 @@
-"""Drivers: sources that draw by Hypothesis or by seed, repeat a record, or go through a scope."""
+"""Drivers: sources that draw by Hypothesis or by seed, repeat a record, or go through a scope.
+
+A sweep draws many instances of one discrete shape at a time: `BatchSource` and `ScopeSource` give
+the generator one of them, and record them all. `drawn` runs a generator on such a source, and
+`MappedSource` then repeats the record while `torch.func.vmap` maps the generator over it.
+"""
 
 from __future__ import annotations
 
 import math
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,14 +18,17 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
+from rankcheck.errors import InputError, short_of_memory
 from rankcheck.theory.instances.mixture import mixture
 from rankcheck.theory.instances.record import Entries, Integer, Record
 from rankcheck.theory.instances.scope import ScopeShape
-from rankcheck.theory.instances.source import SMALLEST, Source
+from rankcheck.theory.instances.source import SMALLEST, Instances, Rejected, Source
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 #: Instances are numbered by int64.
 MOST = 2**63
+#: A generator that raises on the first instance of a batch gets so many of them.
+TRIED = 8
 
 
 @lru_cache(maxsize=256)
@@ -66,17 +75,114 @@ class DrawSource(Source):
         values = torch.tensor(drawn, dtype=torch.float64).reshape(shape)
         return torch.where(values.abs() < _smallest(low, high), 0.0, values)
 
+    def _handed(self, values: torch.Tensor) -> torch.Tensor:
+        return values.clone()
 
-class BatchSource(Source):
-    """A seeded generator draws one discrete shape and `size` instances along a leading axis.
 
-    `size=None` draws one instance without a batch axis, for bodies that do not take a batch.
+class Drawing(Source):
+    """Draws `size` instances of one discrete shape, and gives the generator the first of them.
+
+    The record has all of them, along a leading axis. A hypothesis that the first one breaks rejects
+    nothing here: of the others nothing is known.
+    """
+
+    def __init__(self, size: int, device: torch.device | str = "cpu") -> None:
+        super().__init__()
+        self.size = size
+        #: A hypothesis that the given instance breaks; empty if there is none.
+        self.unmet = ""
+        self.device = device
+
+    def _handed(self, values: torch.Tensor) -> torch.Tensor:
+        return values[0].clone()
+
+    def _require(self, holds: torch.Tensor, why: str) -> None:
+        if not bool(holds):
+            self.unmet = self.unmet or why
+
+
+class _Another(Drawing):
+    """Gives the generator another instance of what was drawn, and goes on drawing where it ends."""
+
+    def __init__(self, drawing: Drawing, at: int) -> None:
+        super().__init__(drawing.size)
+        self._drawing, self._at = drawing, at
+
+    def _repeated(self, kind: type[Integer | Entries]) -> Any:
+        choices = self._drawing._choices
+        if len(self._choices) == len(choices):
+            return None
+        choice = choices[len(self._choices)]
+        if not isinstance(choice, kind):
+            raise ReplayError("something else for another instance", choice)
+        return choice
+
+    def _integer(self, low: int, high: int) -> int:
+        known = self._repeated(Integer)
+        return self._drawing.integer(low, high, self._weights) if known is None else known.value
+
+    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
+        known = self._repeated(Entries)
+        if known is None:
+            self._drawing.tensor(*shape, low=low, high=high)
+            known = self._drawing._choices[-1]
+        if known.shape != shape:
+            raise ReplayError(f"a tensor of shape {shape} for another instance", known)
+        return known.values
+
+    def _handed(self, values: torch.Tensor) -> torch.Tensor:
+        return values[self._at].clone()
+
+
+@dataclass(frozen=True, eq=False)
+class Broken:
+    """An instance on which a generator raised before everything was drawn.
+
+    Attributes:
+        record: what was drawn for it.
+        unmet: a hypothesis that it breaks; empty if there is none.
+    """
+
+    record: Record
+    error: Exception
+    unmet: str
+
+
+def drawn(family: Instances, source: Drawing) -> list[Broken]:
+    """Let a generator draw a batch; what it draws is the record of the source.
+
+    Where the generator raises on the first instance, it gets others, spread over the batch. What
+    was drawn before stays.
+
+    Returns:
+        the instances on which it raised, if it did on all of these: the record is then cut off.
+    """
+    broken: list[Broken] = []
+    places = dict.fromkeys(number * source.size // TRIED for number in range(TRIED))
+    for at in places:
+        given = _Another(source, at) if source.record.choices else source
+        try:
+            family(given)
+        except (InputError, ReplayError):
+            raise
+        except Exception as error:
+            if short_of_memory(error):
+                raise
+            unmet = str(error) if isinstance(error, Rejected) else given.unmet
+            broken.append(Broken(source.record.instance(at), error, unmet))
+        else:
+            return []
+    return broken
+
+
+class BatchSource(Drawing):
+    """A seeded generator draws the entries of a batch.
+
     The same seed gives the same batch on every machine and device.
     """
 
-    def __init__(self, seed: int, size: int | None, device: torch.device | str = "cpu") -> None:
-        super().__init__(() if size is None else (size,))
-        self._device = device
+    def __init__(self, seed: int, size: int = 1, device: torch.device | str = "cpu") -> None:
+        super().__init__(size, device)
         self._random = random.Random(seed)
         self._generator = np.random.Generator(np.random.SFC64(seed))
 
@@ -86,23 +192,24 @@ class BatchSource(Source):
         return self._random.choices(range(low, high + 1), self._weights)[0]
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        values = mixture(math.prod(self.batch), math.prod(shape), low, high, self._generator)
+        values = mixture(self.size, math.prod(shape), low, high, self._generator)
         values[abs(values) < _smallest(low, high)] = 0.0
-        return torch.from_numpy(values).reshape((*self.batch, *shape)).to(self._device)
+        return torch.from_numpy(values).reshape((self.size, *shape)).to(self.device)
 
 
 class ReplaySource(Source):
     """Hands out the numbers of a record again.
 
-    >>> source = BatchSource(seed=1, size=None)
+    >>> source = BatchSource(seed=1)
     >>> drawn = source.tensor(source.integer(1, 3))
-    >>> replay = ReplaySource(source.record)
+    >>> replay = ReplaySource(source.record.instance(0))
     >>> bool((replay.tensor(replay.integer(1, 3)) == drawn).all())
     True
 
     Args:
-        convert: applied to the values of each tensor: nothing for replay, a function that returns
-            leaves for descent, `BallArray.exact` for a proof.
+        record: of one instance, or of a batch, for a `MappedSource`.
+        convert: applied to the values of each tensor: a copy for replay, as a body may write into
+            its arguments, and `BallArray.exact` for a proof.
 
     Raises:
         ReplayError: when the generator draws something else than what was recorded.
@@ -111,10 +218,9 @@ class ReplaySource(Source):
     def __init__(
         self,
         record: Record,
-        convert: Callable[[torch.Tensor], Any] | None = None,
-        batch: tuple[int, ...] = (),
+        convert: Callable[[torch.Tensor], Any] = torch.clone,
     ) -> None:
-        super().__init__(batch)
+        super().__init__()
         self._recorded = iter(record.choices)
         self._convert = convert
 
@@ -128,15 +234,52 @@ class ReplaySource(Source):
         choice = next(self._recorded, None)
         if not isinstance(choice, Entries) or choice.shape != shape:
             raise ReplayError(f"a tensor of shape {shape}", choice)
-        outside = (choice.values < low) | (choice.values > high)
-        if bool(outside.any()):
+        if bool(((choice.values < low) | (choice.values > high)).any()):
             raise ReplayError(f"entries in [{low}, {high}]", choice)
-        return choice.values if self._convert is None else self._convert(choice.values)
+        return self._convert(choice.values)
 
     def finish(self) -> None:
         """Check that the generator has drawn everything that was recorded."""
         if (left := next(self._recorded, None)) is not None:
             raise ReplayError("nothing more", left)
+
+
+class MappedSource(Source):
+    """Gives a generator that is mapped over a batch the numbers of one of its instances.
+
+    Args:
+        batch: draws the batch, or repeats its record.
+        place: of the instance in the batch, as the map gives it.
+        tensors: of a record, its entries as the map gives them.
+
+    Attributes:
+        valid: whether the instance satisfies the hypotheses.
+        failed: by hypothesis, whether the instance breaks it and none before.
+    """
+
+    def __init__(
+        self, batch: Source, place: torch.Tensor, tensors: Sequence[torch.Tensor] = ()
+    ) -> None:
+        super().__init__()
+        self._batch, self._place, self._tensors = batch, place, iter(tensors)
+        self.valid = torch.ones((), dtype=torch.bool, device=place.device)
+        self.failed: dict[str, torch.Tensor] = {}
+
+    def _integer(self, low: int, high: int) -> int:
+        return self._batch.integer(low, high, self._weights)
+
+    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
+        self._batch.tensor(*shape, low=low, high=high)
+        return self._batch.record.tensors[-1]
+
+    def _handed(self, values: torch.Tensor) -> torch.Tensor:
+        given = next(self._tensors, None)
+        return values[self._place] if given is None else given.clone()
+
+    def _require(self, holds: torch.Tensor, why: str) -> None:
+        failed = self.valid & ~holds
+        self.failed[why] = self.failed[why] | failed if why in self.failed else failed
+        self.valid = self.valid & holds
 
 
 class ReplayError(ValueError):
@@ -152,12 +295,11 @@ def _smallest(low: float, high: float) -> float:
     return SMALLEST if low <= 0.0 <= high else 0.0
 
 
-class ScopeSource(Source):
+class ScopeSource(Drawing):
     """The instances `start`, ..., `start + size - 1` of a shape, as a batch.
 
     The entries of instance number i are the digits of i in the mixed radix of the grids; the first
-    entry drawn is the most significant digit. `size=None` gives instance `start` alone, without a
-    batch axis.
+    entry drawn is the most significant digit.
 
     Raises:
         ValueError: if the shape has no such instances, or 2⁶³ of them or more.
@@ -167,23 +309,22 @@ class ScopeSource(Source):
         self,
         shape: ScopeShape,
         start: int,
-        size: int | None,
+        size: int,
         device: torch.device | str = "cpu",
     ) -> None:
-        super().__init__(() if size is None else (size,))
-        count, self._radix = 1 if size is None else size, shape.instances
+        super().__init__(size, device)
+        self._radix = shape.instances
         if self._radix >= MOST:
             raise ValueError(
                 f"received a shape with {self._radix} instances; they are numbered below 2^63"
             )
-        if start < 0 or count < 1 or start + count > self._radix:
+        if start < 0 or size < 1 or start + size > self._radix:
             raise ValueError(
                 f"received start={start} and size={size} for a shape with {self._radix} instances"
             )
         self._integers = iter(shape.integers)
         self._grids = iter(shape.grids)
-        self._device = device
-        self._index = torch.arange(start, start + count, dtype=torch.int64).unsqueeze(-1)
+        self._index = torch.arange(start, start + size, dtype=torch.int64).unsqueeze(-1)
 
     def _integer(self, low: int, high: int) -> int:
         return next(self._integers)
@@ -195,4 +336,4 @@ class ScopeSource(Source):
         powers = [self._radix * base**place for place in reversed(range(count))]
         digits = self._index // torch.tensor(powers, dtype=torch.int64) % base
         entries = torch.tensor(values, dtype=torch.float64)[digits]
-        return entries.reshape((*self.batch, *shape)).to(self._device)
+        return entries.reshape((self.size, *shape)).to(self.device)

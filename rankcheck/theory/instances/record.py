@@ -33,7 +33,7 @@ class Integer:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """A tensor of shape `(*batch, *shape)` with entries in [low, high]."""
+    """A tensor with entries in [low, high], or those of a batch: shape `(n, *shape)`."""
 
     values: torch.Tensor
     shape: tuple[int, ...]
@@ -86,8 +86,16 @@ class Record:
         return Record(changed)
 
     def instance(self, index: int) -> Record:
-        """The record of one instance of a batch with one leading axis."""
-        return self.with_tensors([t[index].detach().cpu() for t in self.tensors])
+        """The record of one instance of a batch, on the CPU and without gradients."""
+        return self.at(index).detach()
+
+    def at(self, index: int) -> Record:
+        """The record of one instance of a batch."""
+        return self.with_tensors([t[index] for t in self.tensors])
+
+    def as_batch(self) -> Record:
+        """The record of one instance as that of a batch."""
+        return self.with_tensors([t.unsqueeze(0) for t in self.tensors])
 
     def select(self, index: torch.Tensor) -> Record:
         """The batch of the records at these indices of a batch."""

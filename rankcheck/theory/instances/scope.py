@@ -208,7 +208,7 @@ class _Probe(Source):
     """
 
     def __init__(self, prefix: tuple[int, ...], most: int) -> None:
-        super().__init__((1,))
+        super().__init__()
         self.places: list[_Place] = []
         self.grids: list[tuple[tuple[int, ...], tuple[float, ...]]] = []
         self.ranges: list[tuple[float, float]] = []
@@ -242,7 +242,7 @@ class _Probe(Source):
             [(_GOLDEN * (self._left - i)) % 1.0 for i in range(count)], dtype=torch.float64
         )
         self._left -= count
-        return (low + (high - low) * share).reshape((1, *shape))
+        return (low + (high - low) * share).reshape(shape)
 
     def require(self, condition: Any, why: str) -> None:
         """The instances decide, not the shape."""

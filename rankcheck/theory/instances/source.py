@@ -1,14 +1,16 @@
-"""One generator, five drivers.
+"""One generator, many drivers.
 
 A generator of instances is a function of a `Source`. It draws integers (the discrete shape) and
-tensors (the continuous entries) from the source. There are five drivers (in
-`rankcheck.theory.instances.drivers`, but for the last):
+tensors (the continuous entries) from the source, for one instance, whoever drives it. The drivers
+are in `rankcheck.theory.instances.drivers`, but for the last:
 
 * `DrawSource`: Hypothesis draws one instance and can shrink it;
-* `BatchSource`: a seeded generator draws one discrete shape and a batch of entries;
-* `ReplaySource`: repeats the numbers of a `Record`, as floats (replay), as leaf tensors with
-  gradients (descend), or as exact rationals (certify);
-* `ScopeSource`: goes through all instances of a shape with entries from a small set;
+* `BatchSource`: a seeded generator draws one discrete shape and the entries of many instances, of
+  which the generator gets one;
+* `ScopeSource`: goes through all instances of a shape with entries from a small set, likewise;
+* `ReplaySource`: repeats the numbers of a `Record`, as floats (replay), or as exact rationals
+  (certify);
+* `MappedSource`: repeats the record of a batch while the generator is mapped over it;
 * `read_choices` (in `rankcheck.theory.instances.choices`): takes numbers that a person typed.
 
 Every source records what it hands out. The record of an instance that one driver found gives the
@@ -50,12 +52,10 @@ class Rejected(Exception):
 class Source(ABC):
     """Hands a generator its integers and tensors, and keeps a record of them."""
 
-    def __init__(self, batch: tuple[int, ...] = ()) -> None:
-        #: The leading batch axes of every tensor: `()` if one instance is drawn.
-        self.batch = batch
-        #: Which instances of the batch satisfy the hypotheses, and by reason how many do not.
-        self.valid = torch.ones(batch, dtype=torch.bool)
-        self.reasons: dict[str, int] = {}
+    #: An instance has no batch axes; a generator that was written for some finds none.
+    batch: tuple[int, ...] = ()
+
+    def __init__(self) -> None:
         self._choices: list[Integer | Entries] = []
         #: The places of the choices of each part, and its `made_again`; None if nobody asks.
         self.parts: list[tuple[slice, Callable[[], list[int | torch.Tensor]]]] | None = None
@@ -68,7 +68,7 @@ class Source(ABC):
         return Record(tuple(self._choices))
 
     def integer(self, low: int, high: int, weights: Sequence[float] | None = None) -> int:
-        """An integer in [low, high], the same for the whole batch.
+        """An integer in [low, high].
 
         Args:
             weights: positive numbers, how often each value is drawn relative to the others. Sweeps
@@ -76,7 +76,7 @@ class Source(ABC):
                 every value once.
 
         >>> from rankcheck.theory.instances.drivers import BatchSource
-        >>> source = BatchSource(seed=1, size=None)
+        >>> source = BatchSource(seed=1)
         >>> source.integer(1, 6)
         2
         >>> sum(source.integer(0, 1, weights=(1, 9)) for _ in range(1000)) > 800
@@ -100,12 +100,12 @@ class Source(ABC):
         return value
 
     def choice(self, options: Sequence[T], weights: Sequence[float] | None = None) -> T:
-        """One of `options`, the same for the whole batch; put the simplest first.
+        """One of `options`; put the simplest first.
 
         The record holds the index of the option, an integer; `weights` are those of `integer`.
 
         >>> from rankcheck.theory.instances.drivers import BatchSource
-        >>> source = BatchSource(seed=1, size=None)
+        >>> source = BatchSource(seed=1)
         >>> source.choice(("dense", "sparse"))
         'dense'
 
@@ -117,15 +117,15 @@ class Source(ABC):
         return options[self.integer(0, len(options) - 1, weights)]
 
     def tensor(self, *shape: int, low: float = -BOUND, high: float = BOUND) -> Any:
-        """Entries in [low, high], of shape `(*batch, *shape)`, float64.
+        """Entries in [low, high], of that shape, float64.
 
         A sweep mixes tensors of zeros, signs, small integers and sparse tensors in. Entries below
         2⁻²⁴ in absolute value are set to zero, if zero is in the range.
 
         >>> from rankcheck.theory.instances.drivers import BatchSource
-        >>> source = BatchSource(seed=1, size=5)
+        >>> source = BatchSource(seed=1)
         >>> source.tensor(2, 3).shape
-        torch.Size([5, 2, 3])
+        torch.Size([2, 3])
         >>> float(source.tensor(low=0.5, high=1.0).min()) >= 0.5
         True
 
@@ -140,6 +140,10 @@ class Source(ABC):
             )
         values = self._tensor(shape, low, high)
         self._choices.append(Entries(values, shape, low, high))
+        return self._handed(values)
+
+    def _handed(self, values: Any) -> Any:
+        """What the generator gets of the values that are recorded."""
         return values
 
     @abstractmethod
@@ -149,25 +153,20 @@ class Source(ABC):
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any: ...
 
     def require(self, condition: Any, why: str) -> None:
-        """Reject the instances that do not satisfy `condition`, of shape `(*batch)` or wider.
+        """Reject the instance unless `condition` is true, in all of its entries.
 
         Use it where a generator cannot satisfy a hypothesis by construction, and for a hypothesis
-        that is to be checked again, exactly, when an instance is certified. In a batch, `valid`
-        becomes false where the condition fails, and `reasons` counts these instances under `why`.
+        that is to be checked again, exactly, when an instance is certified.
 
         Raises:
-            Rejected: if the source has no batch axis and the condition fails.
+            Rejected: if the condition fails.
             TypeError: if the condition is not made of truth values.
         """
-        holds = over_batch(truth(condition, "source.require"), self.batch, torch.all)
-        valid = self.valid.to(holds.device)
-        lost = int((valid & ~holds).sum())
-        if not lost:
-            return
-        if not self.batch:
+        self._require(truth(condition, "source.require").all(), why)
+
+    def _require(self, holds: torch.Tensor, why: str) -> None:
+        if not bool(holds):
             raise Rejected(why)
-        self.reasons[why] = self.reasons.get(why, 0) + lost
-        self.valid = valid & holds
 
 
 def truth(condition: Any, asked: str) -> torch.Tensor:

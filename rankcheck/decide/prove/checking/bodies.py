@@ -24,23 +24,19 @@ from rankcheck.theory.instances.scope import ScopeShape, grid_of
 from rankcheck.theory.instances.source import Rejected, Source
 
 #: Points that are evaluated together.
-TOGETHER = 64
 
 
 class PointSource(Source):
     """Hands out the integers of a shape, and numbers as entries.
 
     Args:
-        points: the entries of each point, in the order of their drawing.
-        alone: without a batch axis; there is one point then.
+        point: the entries, in the order of their drawing.
     """
 
-    def __init__(
-        self, integers: Sequence[int], points: Sequence[Sequence[Any]], *, alone: bool
-    ) -> None:
-        super().__init__(() if alone else (len(points),))
+    def __init__(self, integers: Sequence[int], point: Sequence[Any]) -> None:
+        super().__init__()
         self._integers = iter(integers)
-        self._points = points
+        self._point = point
         self._place = 0
         #: By tensor: its shape and its range.
         self.drawn: list[tuple[tuple[int, ...], float, float]] = []
@@ -58,24 +54,21 @@ class PointSource(Source):
         count = math.prod(shape)
         self.drawn.append((shape, low, high))
         begin, self._place = self._place, self._place + count
-        if self._points and self._place > len(self._points[0]):
+        if self._place > len(self._point):
             raise UnsoundError(
-                f"the generator draws more than the {len(self._points[0])} entries of the proof"
+                f"the generator draws more than the {len(self._point)} entries of the proof"
             )
-        elements = np.empty((len(self._points), count), dtype=object)
-        for row, point in enumerate(self._points):
-            for column in range(count):
-                elements[row, column] = point[begin + column]
-        return BallArray(elements.reshape((*self.batch, *shape)))
+        elements = np.empty(count, dtype=object)
+        elements[:] = self._point[begin : self._place]
+        return BallArray(elements.reshape(shape))
 
     def finish(self) -> None:
         """Check that the generator has drawn everything."""
         if next(self._integers, None) is not None:
             raise UnsoundError("the generator draws fewer integers than the proof has")
-        if self._points and self._place != len(self._points[0]):
+        if self._place != len(self._point):
             raise UnsoundError(
-                f"the generator draws {self._place} entries, and the proof has "
-                f"{len(self._points[0])}"
+                f"the generator draws {self._place} entries, and the proof has {len(self._point)}"
             )
 
 
@@ -145,29 +138,12 @@ class Body:
     ranges: list[tuple[Fraction, Fraction]] = field(default_factory=list, init=False)
 
     def at(self, points: Sequence[Sequence[Any]]) -> list[Said | Unknown]:
-        """What the body says at each point; points that do not go together go alone."""
-        together = 1 if self.claim.no_batch is not None else TOGETHER
-        found: list[Said | Unknown] = []
-        for start in range(0, len(points), together):
-            found += self._halved(points[start : start + together])
-        return found
+        """What the body says at each point."""
+        return list(map(self._at, points))
 
-    def _halved(self, points: Sequence[Sequence[Any]]) -> list[Said | Unknown]:
-        if len(points) == 1:
-            return [self._alone(points[0])]
+    def _at(self, point: Sequence[Any]) -> Said | Unknown:
         try:
-            return self._said(points, alone=False)
-        except UnsoundError:
-            raise
-        except Exception as error:  # one of them may be undecided, or have no value
-            if short_of_memory(error):
-                raise
-            half = len(points) // 2
-            return self._halved(points[:half]) + self._halved(points[half:])
-
-    def _alone(self, point: Sequence[Any]) -> Said | Unknown:
-        try:
-            return self._said([point], alone=True)[0]
+            return self._said(point)
         except UnsoundError:
             raise
         except Rejected:
@@ -177,28 +153,19 @@ class Body:
                 raise
             return Unknown(f"{type(error).__name__}: {error}")
 
-    def _said(self, points: Sequence[Sequence[Any]], *, alone: bool) -> list[Said | Unknown]:
+    def _said(self, point: Sequence[Any]) -> Said:
         family = self.claim.instances
         if family is None:
             raise UnsoundError(f"{self.claim.id} is cited and has no instances; nothing is proved")
-        source = PointSource(self.integers, points, alone=alone)
+        source = PointSource(self.integers, point)
         instance = family(source)
         source.finish()
         if self.shape is None:
             self._note(source)
         with balls.conventions():  # integers that wrap are balls
             relations = self.claim.relations(instance)
-        read = [
-            list(_read(number, relation.over(source.batch), len(points)))
-            for number, relation in enumerate(relations)
-        ]
-        valid = source.valid.reshape(-1).tolist()
-        return [
-            Said(outside=True)
-            if not valid[row]
-            else Said(sides=tuple(one for relation in read for one in relation[row]))
-            for row in range(len(points))
-        ]
+        said = (_read(number, relation) for number, relation in enumerate(relations))
+        return Said(sides=tuple(one for relation in said for one in relation))
 
     def _note(self, source: PointSource) -> None:
         grids = tuple((shape, grid_of(low, high)) for shape, low, high in source.drawn)
@@ -207,36 +174,22 @@ class Body:
             self.ranges += [(Fraction(low), Fraction(high))] * math.prod(shape)
 
 
-def _read(number: int, relation: Relation, points: int) -> Iterator[list[Sides]]:
-    """By point, what a relation asserts in its entries."""
-    asserted = over_entries(relation.asserted, points)
-    parts = _parts(relation, points)
-    for row in range(points):
-        yield [
-            Sides(number, entry, parts[row][entry])
-            for entry, holds in enumerate(asserted[row])
-            if holds
-        ]
+def _read(number: int, relation: Relation) -> Iterator[Sides]:
+    """What a relation asserts in its entries."""
+    parts = _parts(relation)
+    for entry, holds in enumerate(relation.asserted.reshape(-1).tolist()):
+        if holds:
+            yield Sides(number, entry, parts[entry])
 
 
-def over_entries(array: torch.Tensor, points: int) -> list[list[Any]]:
-    return array.reshape(points, -1).tolist()
-
-
-def _parts(part: Relation, points: int) -> list[list[Part]]:
-    """By point and entry, what a relation says."""
+def _parts(part: Relation) -> list[Part]:
+    """By entry, what a relation says."""
     if part.exact:
         # Integers, also such as a tensor cannot hold.
         violated = (part.excess >= 0) if part.kind == "lt" else (part.excess > 0)
-        return [
-            [Part(part.kind, integers=not one) for one in row]
-            for row in over_entries(violated, points)
-        ]
+        return [Part(part.kind, integers=not one) for one in violated.reshape(-1).tolist()]
     if any(isinstance(side, torch.Tensor) and side.is_floating_point() and not balls.is_ball(side)
            for side in (part.lhs, part.rhs)):  # fmt: skip
         raise UnsoundError("the sides of a relation are floats; what is proved is about balls")
-    lhs, rhs = (side.elements.reshape(points, -1) for side in part.sides())
-    return [
-        [Part(part.kind, a, b) for a, b in zip(*both, strict=True)]
-        for both in zip(lhs, rhs, strict=True)
-    ]
+    lhs, rhs = (side.elements.reshape(-1) for side in part.sides())
+    return [Part(part.kind, a, b) for a, b in zip(lhs, rhs, strict=True)]
