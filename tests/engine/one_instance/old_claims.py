@@ -3,7 +3,7 @@
 import torch
 
 from rankcheck import conjecture, eq, leq
-from rankcheck.instances import instances, matrices, networks_at_points
+from rankcheck.instances import chained_matrices, instances, matrices, networks_at_points
 from rankcheck.linalg import operator_norm
 
 
@@ -14,15 +14,6 @@ def ones_and_identities(source, *, size=(1, 3)):
     c = source.tensor(low=0.125, high=4.0)
     ones = source.tensor(0).new_ones((*source.batch, n, n))
     return ones + c[..., None, None] * torch.eye(n, dtype=c.dtype).expand(*source.batch, n, n), c
-
-
-@instances
-def matrices_and_vectors(source, *, size=(2, 3)):
-    """A diagonal matrix plus a skew one, and a vector."""
-    n = source.integer(*size)
-    t = source.tensor().unsqueeze(-1).unsqueeze(-1)
-    skew = torch.triu(torch.ones(n, n, dtype=torch.float64), 1).expand(*source.batch, n, n)
-    return torch.diag_embed(source.tensor(n)) + t * (skew - skew.mT), source.tensor(n)
 
 
 @conjecture("old.true-largest-eigenvalue", instances=ones_and_identities())
@@ -55,10 +46,10 @@ def test_false_norms(A):
     return leq(size, 1.4 * operator_norm(A))
 
 
-@conjecture("old.false-quadratic-form", instances=matrices_and_vectors())
-def test_false_quadratic_form(A, v):
-    r"""$v^T A v \ge 0$ where $\operatorname{tr} A > 0$."""
-    batch, n = v.shape[:-1], v.shape[-1]
+@conjecture("old.false-quadratic-form", instances=chained_matrices(size=(2, 2)))
+def test_false_quadratic_form(A, B):
+    r"""$v^T A v \ge 0$ for the first column of $B$ where $\operatorname{tr} A > 0$."""
+    v, (*batch, n, _) = B[..., 0], B.shape
     image = (A @ v.unsqueeze(-1)).reshape((*batch, n))
     trace = torch.diagonal(A, dim1=-2, dim2=-1).sum(-1)
     return leq(0, (v * image).sum(-1), where=trace > 0)
