@@ -36,12 +36,12 @@ def test_a_true_statement_stands(verify, tmp_path, id_):
 @pytest.mark.parametrize("id_", FALSE)
 def test_a_false_statement_falls(verify, tmp_path, id_):
     row = verify(CLAIMS[id_], QUICK, shrink=1.0)
-    found = hunt(CLAIMS[id_], None, rounds=2, folder=tmp_path / "hunt")
     if id_.split("false-")[1] in WITHOUT_FORM:
-        assert {row.verdict, found.verdict} <= {"refuted", "undecided"}
+        assert row.verdict in ("refuted", "undecided"), row.messages
         return
-    assert (row.verdict, found.verdict) == ("refuted", "refuted"), (row.messages, found.message)
+    assert row.verdict == "refuted", row.messages
     assert replay(row.counterexample.certificate).refuted
+    assert hunt(CLAIMS[id_], None, rounds=2, folder=tmp_path / "hunt").verdict == "refuted"
 
 
 def test_no_batch_is_to_be_deleted(mine, command):
