@@ -34,8 +34,12 @@ def squares(source, *, size=(1, 3)):
 def two_networks(source, *, width=(1, 2)):
     """Two networks of depth 2, of the same widths and slope."""
     f = network(source, depth=(2, 2), width=width)
-    drawn = [[source.tensor(*a.shape) for a in arrays] for arrays in (f.weights, f.biases)]
-    return f, f.with_parameters(*drawn)
+    n, k, m = f.widths
+    weights, biases = (
+        (source.tensor(k, n), source.tensor(m, k)),
+        (source.tensor(k), source.tensor(m)),
+    )
+    return f, f.with_parameters(weights, biases)
 
 
 @conjecture("words.true-norms", instances=matrices(), mutants={"0.99": {"factor": 0.99}})
