@@ -280,13 +280,15 @@ def evaluate_instances(
     work = _Work(claim, family, batch.record, share, before_each=before_each)
     count = batch.record.count
     with _one_shape(claim, family, count):
-        if not any(name == family.name for name, _ in _ways(claim)):
+        known = (one.singly for (name, _), one in _ways(claim).items() if name == family.name)
+        if all(singly is None for singly in known):
             work.check_repeatable(list(range(count))[-COMPARED:])
         if batch.record.tensors:
             if work.way.singly is None:
                 work.look_at(batch)
             work.together(torch.arange(count))
         else:
+            work.way.singly = ""
             work.singly([0])
     return work.evaluation
 
