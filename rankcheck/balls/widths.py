@@ -96,7 +96,9 @@ class _Widths(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs, name = kwargs or {}, func.__name__
-        changes = name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
+        changes = name not in READERS and (
+            name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
+        )
         given, rebound = args, changes and _is_operator(sys._getframe(1))
         if changes and self._mapping is None:
             with torch._C.DisableTorchFunction():

@@ -76,7 +76,7 @@ class MagnitudeSource(ShapedSource):
         values = (sign * size).clamp(low, high)
         if low <= 0 <= high:
             values = torch.where(values.abs() < SMALLEST, 0.0, values)
-        return values.to(self._device)
+        return values.to(self.device)
 
 
 class StructuredSource(ShapedSource):
@@ -102,7 +102,7 @@ class StructuredSource(ShapedSource):
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         values = self._structured(shape, low, high)
         self._seen[shape] = values
-        return values.to(self._device)
+        return values.to(self.device)
 
     def _structured(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         entries = math.prod(shape)

@@ -27,7 +27,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from rankcheck.balls import wraps
-from rankcheck.claims.batches import PASSED, beside, pure, relations_over
+from rankcheck.claims.batches import PASSED, Mapped, beside, pure, relations_over
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.labels import readable
 from rankcheck.claims.relations import Relation
@@ -171,9 +171,22 @@ class Evaluation:
         self.reasons.update(reasons)
 
 
-#: Of each claim that is alive: by generator and integers, why its instances run one at a time; an
-#: empty text where they are mapped.
-_WAYS: WeakKeyDictionary[Claim, dict[tuple[str, tuple[int, ...]], str]] = WeakKeyDictionary()
+@dataclass(eq=False)
+class _Ways:
+    """What is known of how a claim runs.
+
+    Attributes:
+        singly: by generator and integers, why its instances run one at a time; an empty text where
+            they are mapped.
+        entries: by generator, whether it has drawn tensors.
+    """
+
+    singly: dict[tuple[str, tuple[int, ...]], str] = field(default_factory=dict)
+    entries: dict[str, bool] = field(default_factory=dict)
+
+
+#: Of each claim that is alive.
+_WAYS: WeakKeyDictionary[Claim, _Ways] = WeakKeyDictionary()
 #: So many instances of a shape are evaluated alone until one agrees with what the map made of it.
 COMPARED = 4
 #: Why instances run one at a time where none agrees.
@@ -204,7 +217,18 @@ def drawn_batch(claim: Claim, family: Instances, source: Drawing) -> tuple[Recor
 def evaluate_batch(
     claim: Claim, family: Instances, source: Drawing, *, share: float = 1.0
 ) -> tuple[Record, Evaluation]:
-    """Draw a batch and evaluate it; see `evaluate_instances`."""
+    """Draw a batch and evaluate it; see `evaluate_instances`.
+
+    Where the generator drew tensors the last time, it draws them while it is mapped.
+    """
+    if _ways(claim).entries.get(family.name):
+        with _one_shape(claim, family):
+            found, relations = relations_over(claim, family, source)
+        if found.error is None and not found.stopped and source.record.tensors:
+            work = _Work(claim, family, source.record, share)
+            with _one_shape(claim, family):
+                work.take(torch.arange(source.size), source.record, found, relations)
+            return source.record, work.evaluation
     record, evaluation = drawn_batch(claim, family, source)
     if not (evaluation.raised or evaluation.rejected):
         evaluation = evaluate_instances(claim, family, record, share=share)
@@ -237,15 +261,14 @@ def evaluate_instances(
     evaluation = Evaluation()
     work = _Work(claim, family, record, share, evaluation, before_each)
     count = len(record.tensors[0]) if record.tensors else 1
+    ways = _ways(claim)
     with _one_shape(claim, family, count):
-        if (count > 1 or not record.tensors) and not any(
-            name == family.name for name, _ in _ways(claim)
-        ):
+        if family.name not in ways.entries and (count > 1 or not record.tensors):
+            ways.entries[family.name] = bool(record.tensors)
             work.check_repeatable(list(range(count))[-COMPARED:])
         if record.tensors:
             work.together(torch.arange(count))
         else:
-            _ways(claim)[family.name, record.integers] = ""
             work.singly([0])
     return evaluation
 
@@ -262,14 +285,14 @@ def runs_singly(claim: Claim, family: Instances, record: Record) -> bool:
     """Whether the instances of the shape of a record run one at a time; evaluates some of them."""
     if not record.tensors:
         return True
-    key = family.name, record.integers
-    if key not in _ways(claim):
+    ways, key = _ways(claim), (family.name, record.integers)
+    if key not in ways.singly:
         evaluate_instances(claim, family, record, share=0.0)
-    return bool(_ways(claim).get(key))
+    return bool(ways.singly.get(key))
 
 
-def _ways(claim: Claim) -> dict[tuple[str, tuple[int, ...]], str]:
-    return _WAYS.setdefault(claim, {})
+def _ways(claim: Claim) -> _Ways:
+    return _WAYS.setdefault(claim, _Ways())
 
 
 @dataclass(eq=False)
@@ -292,24 +315,31 @@ class _Work:
         """Map the claim over the instances at these indices, or evaluate them one at a time."""
         if self.lost:
             return
-        ways, key = _ways(self.claim), (self.family.name, self.record.integers)
-        if len(index) == 1 or ways.get(key):
-            self.evaluation.singly = self.evaluation.singly or ways.get(key, "")
-            self.singly(self.some(index) if ways.get(key) else index.tolist())
+        why = _ways(self.claim).singly.get(self.key, "")
+        if len(index) == 1 or why:
+            self.evaluation.singly = self.evaluation.singly or why
+            self.singly(self.some(index) if why else index.tolist())
             return
         record = self.record.select(index)
         found, relations = relations_over(self.claim, self.family, record)
-        if found.error is not None and not found.stopped:
-            inside = found.valid.cpu()
-            self.evaluation.reject(int((~inside).sum()), found.reasons)
-            index = index[inside]
-            halves = index.split((len(index) + 1) // 2) if bool(inside.all()) else (index,)
-            for half in halves if len(index) else ():
-                self.together(half)
+        if found.error is None or found.stopped:
+            self.take(index, record, found, relations)
             return
-        if found.stopped or key not in ways:
-            ways[key] = found.stopped or self.compared(record, found.valid, relations)
-        if ways[key]:
+        inside = found.valid.cpu()
+        self.evaluation.reject(int((~inside).sum()), found.reasons)
+        index = index[inside]
+        halves = index.split((len(index) + 1) // 2) if bool(inside.all()) else (index,)
+        for half in halves if len(index) else ():
+            self.together(half)
+
+    def take(
+        self, index: torch.Tensor, record: Record, found: Mapped, relations: tuple[Relation, ...]
+    ) -> None:
+        """Take what a map has found of the instances at these indices, if it can be trusted."""
+        singly = _ways(self.claim).singly
+        if found.stopped or self.key not in singly:
+            singly[self.key] = found.stopped or self.compared(record, found.valid, relations)
+        if singly[self.key]:
             self.together(index)
             return
         wrapped = found.wrapped.cpu()
@@ -323,6 +353,11 @@ class _Work:
         if len(index):
             self.evaluation.parts.append(Part(self.family, record, index, found.valid, relations))
             self.evaluation.reasons.update(found.reasons)
+
+    @property
+    def key(self) -> tuple[str, tuple[int, ...]]:
+        """The shape, and its generator."""
+        return self.family.name, self.record.integers
 
     def some(self, index: torch.Tensor) -> list[int]:
         """A share of some indices, evenly spread; one at least."""

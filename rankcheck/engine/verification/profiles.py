@@ -25,7 +25,7 @@ class Profile:
         batches: what is swept in all is so many batches, each of one discrete shape,
         size: of so many instances.
         shapes: discrete shapes that are scouted first, with a few of these instances each.
-        single: instances that are swept one by one, if the body carries no batch axis.
+        single: so many instead are swept one at a time, where torch cannot map a claim over them.
         scope: entries of an instance up to which every one is enumerated, from {-1, 0, 1}.
         scope_instances, scope_shapes: fewer entries are enumerated where there would be more
             instances, or discrete shapes, than these.
@@ -47,13 +47,13 @@ class Profile:
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile("quick", drawn=24, batches=24, size=512, single=60, shapes=128, scope_runs=1_000),
+        Profile("quick", drawn=24, batches=24, size=512, single=1_000, shapes=128, scope_runs=1_000),
         Profile(
             "ci",
             drawn=100,
             batches=48,
             size=1024,
-            single=100,
+            single=1_000,
             shapes=256,
             scope=6,
             scope_instances=100_000,
@@ -65,7 +65,7 @@ PROFILES: dict[str, Profile] = {
             drawn=1500,
             batches=600,
             size=2048,
-            single=1500,
+            single=10_000,
             shapes=8_192,
             scope=8,
             scope_instances=4_000_000,

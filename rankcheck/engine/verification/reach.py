@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -21,6 +22,10 @@ from rankcheck.theory.networks.network import Network
 #: take a fifth of a sweep, and they are shares of random instances.
 RANKED = 512
 
+#: Of each claim that is alive: by generator and integers, what is the same for all instances.
+_SIZES: WeakKeyDictionary[Claim, dict[tuple[str, tuple[int, ...]], dict[str, int]]] = (
+    WeakKeyDictionary()
+)
 #: By name, how many instances had which value.
 Reached = Mapping[str, Mapping[int, int]]
 
@@ -42,8 +47,12 @@ def reached(claim: Claim, part: Part, *, sizes: bool = False) -> dict[str, Count
     places = part.valid.nonzero().reshape(-1).cpu()
     if not len(places):
         return {}
-    one = part.family(ReplaySource(part.record.at(int(places[0]))))
-    counts = {name: Counter({size: len(places)}) for name, size in sizes_of(claim, one).items()}
+    known = _SIZES.setdefault(claim, {})
+    shape = part.family.name, part.record.integers
+    if shape not in known:
+        instance = part.family(ReplaySource(part.record.at(int(places[0]))))
+        known[shape] = sizes_of(claim, instance)
+    counts = {name: Counter({size: len(places)}) for name, size in known[shape].items()}
     if sizes:
         return counts
     record = part.record.select(places[:RANKED])

@@ -91,7 +91,7 @@ class Drawing(Source):
         self.size = size
         #: A hypothesis that the given instance breaks; empty if there is none.
         self.unmet = ""
-        self._device = device
+        self.device = device
 
     def _handed(self, values: torch.Tensor) -> torch.Tensor:
         return values[0].clone()
@@ -151,7 +151,8 @@ class Broken:
 def drawn(family: Instances, source: Drawing) -> list[Broken]:
     """Let a generator draw a batch; what it draws is the record of the source.
 
-    Where the generator raises on the first instance, it gets others, spread over the batch.
+    Where the generator raises on the first instance, it gets others, spread over the batch. What
+    was drawn before stays.
 
     Returns:
         the instances on which it raised, if it did on all of these: the record is then cut off.
@@ -159,7 +160,7 @@ def drawn(family: Instances, source: Drawing) -> list[Broken]:
     broken: list[Broken] = []
     places = dict.fromkeys(number * source.size // TRIED for number in range(TRIED))
     for at in places:
-        given = _Another(source, at) if broken else source
+        given = _Another(source, at) if source.record.choices else source
         try:
             family(given)
         except (InputError, ReplayError):
@@ -193,7 +194,7 @@ class BatchSource(Drawing):
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         values = mixture(self.size, math.prod(shape), low, high, self._generator)
         values[abs(values) < _smallest(low, high)] = 0.0
-        return torch.from_numpy(values).reshape((self.size, *shape)).to(self._device)
+        return torch.from_numpy(values).reshape((self.size, *shape)).to(self.device)
 
 
 class ReplaySource(Source):
@@ -206,7 +207,7 @@ class ReplaySource(Source):
     True
 
     Args:
-        record: of one instance.
+        record: of one instance, or of a batch, for a `MappedSource`.
         convert: applied to the values of each tensor: a copy for replay, as a body may write into
             its arguments, and `BallArray.exact` for a proof.
 
@@ -233,12 +234,9 @@ class ReplaySource(Source):
         choice = next(self._recorded, None)
         if not isinstance(choice, Entries) or choice.shape != shape:
             raise ReplayError(f"a tensor of shape {shape}", choice)
-        self._check_range(choice, low, high)
-        return self._convert(choice.values)
-
-    def _check_range(self, choice: Entries, low: float, high: float) -> None:
         if bool(((choice.values < low) | (choice.values > high)).any()):
             raise ReplayError(f"entries in [{low}, {high}]", choice)
+        return self._convert(choice.values)
 
     def finish(self) -> None:
         """Check that the generator has drawn everything that was recorded."""
@@ -246,30 +244,42 @@ class ReplaySource(Source):
             raise ReplayError("nothing more", left)
 
 
-class MappedSource(ReplaySource):
-    """Repeats the record of a batch, for a generator that is mapped over its instances.
+class MappedSource(Source):
+    """Gives a generator that is mapped over a batch the numbers of one of its instances.
 
     Args:
-        record: of the batch, for what was drawn apart from its entries.
-        tensors: the entries of one instance, as the map gives them.
+        batch: draws the batch, or repeats its record.
+        place: of the instance in the batch, as the map gives it.
+        tensors: of a record, its entries as the map gives them.
 
     Attributes:
         valid: whether the instance satisfies the hypotheses.
         failed: by hypothesis, whether the instance breaks it and none before.
     """
 
-    def __init__(self, record: Record, tensors: Sequence[torch.Tensor]) -> None:
-        super().__init__(record.with_tensors(tensors))
-        self.valid = torch.ones((), dtype=torch.bool)
+    def __init__(
+        self, batch: Source, place: torch.Tensor, tensors: Sequence[torch.Tensor] = ()
+    ) -> None:
+        super().__init__()
+        self._batch, self._place, self._tensors = batch, place, iter(tensors)
+        self.valid = torch.ones((), dtype=torch.bool, device=place.device)
         self.failed: dict[str, torch.Tensor] = {}
 
-    def _check_range(self, choice: Entries, low: float, high: float) -> None:
-        pass  # values cannot be read
+    def _integer(self, low: int, high: int) -> int:
+        return self._batch.integer(low, high, self._weights)
+
+    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
+        self._batch.tensor(*shape, low=low, high=high)
+        return self._batch.record.tensors[-1]
+
+    def _handed(self, values: torch.Tensor) -> torch.Tensor:
+        given = next(self._tensors, None)
+        return values[self._place] if given is None else given.clone()
 
     def _require(self, holds: torch.Tensor, why: str) -> None:
-        failed = self.valid.to(holds.device) & ~holds
+        failed = self.valid & ~holds
         self.failed[why] = self.failed[why] | failed if why in self.failed else failed
-        self.valid = self.valid.to(holds.device) & holds
+        self.valid = self.valid & holds
 
 
 class ReplayError(ValueError):
@@ -326,4 +336,4 @@ class ScopeSource(Drawing):
         powers = [self._radix * base**place for place in reversed(range(count))]
         digits = self._index // torch.tensor(powers, dtype=torch.int64) % base
         entries = torch.tensor(values, dtype=torch.float64)[digits]
-        return entries.reshape((self.size, *shape)).to(self._device)
+        return entries.reshape((self.size, *shape)).to(self.device)
