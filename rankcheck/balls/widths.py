@@ -100,7 +100,7 @@ class _Widths(TorchFunctionMode):
             name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
         )
         given, rebound = args, changes and _is_operator(sys._getframe(1))
-        if changes and self._mapping is None:
+        if changes and (self._mapping is None or not _differs(args)):
             with torch._C.DisableTorchFunction():
                 given = _before(name, args, rebound)
         elif changes and any(x.dtype in INTEGERS for x in _tensors(args[:1])):
@@ -137,7 +137,7 @@ class _Widths(TorchFunctionMode):
             if self._mapping is not None:
                 self._mapping.wrap(wraps)
                 return result
-            if not bool(wraps.any()):
+            if _differs((wraps,)) or not bool(wraps.any()):  # a map of the body's own is not read
                 return result
             _note(f"{name.strip('_')} of {result.dtype}")
             if given is not args and not rebound:
@@ -148,6 +148,11 @@ class _Widths(TorchFunctionMode):
         if is_narrow(result.dtype) or _lossy(args) or _large_in(args):
             return _exactly(func, given, kwargs, result)
         return result
+
+
+def _differs(args: tuple[Any, ...]) -> bool:
+    """Whether any argument differs from instance to instance of what is mapped over."""
+    return any(map(torch._C._functorch.is_batchedtensor, _tensors(args)))
 
 
 def _of_numpy(args: tuple[Any, ...]) -> Any:
