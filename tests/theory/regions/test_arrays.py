@@ -8,11 +8,11 @@ from math import comb
 import numpy as np
 import pytest
 import torch
+from rankcheck.engine.verification.batching import check_batching
 
 from rankcheck import leq
 from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.engine.counterexamples.judge import judge
-from rankcheck.engine.verification.batching import check_batching
 from rankcheck.instances import integer_network, network, read_choices
 from rankcheck.networks import Network
 from rankcheck.regions import region_arrays, regions
