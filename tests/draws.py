@@ -10,7 +10,7 @@ import torch
 from rankcheck.balls import BallArray
 from rankcheck.claims.batches import over
 from rankcheck.networks import Network
-from rankcheck.theory.instances.drivers import Drawing
+from rankcheck.theory.instances.drivers import Drawing, ReplaySource, drawn
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.witnesses.loops import Loop
 
@@ -76,15 +76,23 @@ def batch_of(family: Any, batch: Drawing | Record) -> tuple[Any, torch.Tensor]:
         family: a generator, or a function of a source.
         batch: what draws it, or what was drawn.
     """
+    if isinstance(batch, Drawing):
+        found = drawn(family, batch)
+        if isinstance(found, list):
+            raise found[0].error
+        batch = batch.record
+    if not batch.tensors:
+        alone = family(ReplaySource(batch))
+        return changed(alone, lambda array: array.unsqueeze(0)), torch.ones(1, dtype=torch.bool)
     form: list[Any] = []
 
     def read(built: Any) -> list[torch.Tensor]:
         form[:] = [built]
         return arrays_of(built)
 
-    found = over(SimpleNamespace(file=None), family, batch, read)
-    if found.error is not None:
-        raise found.error
-    assert not found.stopped
-    arrays = iter(found.arrays)
-    return changed(form[0], lambda _: next(arrays)), found.valid
+    mapped = over(SimpleNamespace(file=None), family, batch, read)
+    if mapped.error is not None:
+        raise mapped.error
+    assert not mapped.stopped
+    arrays = iter(mapped.arrays)
+    return changed(form[0], lambda _: next(arrays)), mapped.valid

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from rankcheck.balls import NoBallForm, is_ball
+from rankcheck.balls import NoBallForm, as_batch, is_ball
 from rankcheck.theory.linalg import Array
 
 PAIRS_AT_ONCE = 1 << 22
@@ -67,6 +67,12 @@ def angles(units: Tensor) -> Tensor:
     return torch.cat(parts, -2)
 
 
+def _owens_t(h: Tensor, a: Tensor) -> Tensor:
+    from scipy.special import owens_t  # 0.1 s, for few claims
+
+    return torch.as_tensor(owens_t(h.cpu().numpy(), a.cpu().numpy()), device=h.device)
+
+
 def bivariate_normal_cdf(h: Tensor, k: Tensor, angle: Tensor) -> Tensor:
     """P(X ≤ h, Y ≤ k) for standard normals of correlation cos(angle), angle in [0, π].
 
@@ -90,9 +96,7 @@ def bivariate_normal_cdf(h: Tensor, k: Tensor, angle: Tensor) -> Tensor:
         return torch.where(x == 0, above.sign() * math.inf, ratio / torch.where(x == 0, 1.0, x))
 
     def owen(x: Tensor, y: Tensor) -> Tensor:
-        from scipy.special import owens_t  # 0.1 s, for few claims
-
-        return torch.as_tensor(owens_t(x.cpu().numpy(), slope(x, y).cpu().numpy()), device=x.device)
+        return as_batch(_owens_t, x, slope(x, y))
 
     product, total = h * k, h + k
     delta = torch.where((product < 0) | ((product == 0) & (total < 0)), 0.5, 0.0)

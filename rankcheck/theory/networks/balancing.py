@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from rankcheck.balls import balls, is_ball
+from rankcheck.balls import as_batch, balls, is_ball
 from rankcheck.theory.linalg import Array, Number, frobenius_squared
 from rankcheck.theory.networks.network import Network
 from rankcheck.theory.networks.proved_balancing import proved_log_scales
@@ -95,13 +95,13 @@ def balance_neurons(net: Network) -> Network:
 def _balanced(net: Network, w: list[Array], b: list[Array]) -> Network:
     """The network at the minimiser for these squared weights and biases."""
     if not is_ball(w[0]):
-        log_scales = _balancing_scales(w, b)
+        log_scales = as_batch(_balancing_scales, *w, *b)
         return _scaled(net, log_scales, [u == -math.inf for u in log_scales])
     alive = _alive(w, b)
     dead = [~a for a in alive]
     if len(w) <= 2:
         return _scaled(net, [_only_log_scale(w, b, a) for a in alive[: len(w) - 1]], dead)
-    guess = _balancing_scales([balls(x).midpoints() for x in w], [balls(x).midpoints() for x in b])
+    guess = _balancing_scales(*(balls(x).midpoints() for x in (*w, *b)))
     return _scaled(net, proved_log_scales(w, b, alive, guess), dead)
 
 
@@ -114,7 +114,7 @@ def _only_log_scale(w: list[Array], b: list[Array], alive: Tensor) -> Array:
     return ratio.log() / 4
 
 
-def _scaled(net: Network, log_scales: list[Array], dead_neurons: list[Tensor]) -> Network:
+def _scaled(net: Network, log_scales: Sequence[Array], dead_neurons: list[Tensor]) -> Network:
     """Incoming weights and bias of neuron (ℓ, i) times e^u, outgoing times e^{−u}; 0 if dead."""
     weights, biases = list(net.weights), list(net.biases)
     for i, (u, dead) in enumerate(zip(log_scales, dead_neurons, strict=True)):
@@ -126,15 +126,16 @@ def _scaled(net: Network, log_scales: list[Array], dead_neurons: list[Tensor]) -
     return net.with_parameters(weights, biases)
 
 
-def _balancing_scales(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
+def _balancing_scales(*squares: Tensor) -> tuple[Tensor, ...]:
     """The minimiser u of Σ w_{ℓ,ij} e^{2(u_{ℓ,i} − u_{ℓ−1,j})} + Σ b_{ℓ,i} e^{2u_{ℓ,i}}, u_L = 0.
 
-    w, b ≥ 0 are squared weights and biases; −∞ marks dead neurons. Each sweep over the layers
-    balances each neuron given its neighbours. At the minimum half of a neuron's Hessian row belongs
-    to the layer before (or to the bias) and half to the layer after, so Jacobi's iteration is a
-    random walk on 0..L that stops at the ends. Its spectral radius is at most cos(π/L) for all
-    weights, and the over-relaxation factor below is optimal for that bound.
+    The arguments, w before b, are squared weights and biases ≥ 0; −∞ marks dead neurons. Each sweep
+    over the layers balances each neuron given its neighbours. At the minimum half of a neuron's
+    Hessian row belongs to the layer before (or to the bias) and half to the layer after, so
+    Jacobi's iteration is a random walk on 0..L that stops at the ends. Its spectral radius is at
+    most cos(π/L) for all weights, and the over-relaxation factor below is optimal for that bound.
     """
+    w, b = list(squares[: len(squares) // 2]), list(squares[len(squares) // 2 :])
     hidden = len(w) - 1
     with torch.no_grad():
         alive = _alive(w, b)
@@ -162,7 +163,7 @@ def _balancing_scales(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
     if hidden and any(x.requires_grad for x in (*w, *b)):
         correction = _implicit_step(*_masked(w, b, alive), u, alive)
         u = [x + d for x, d in zip(u, correction, strict=True)]
-    return [torch.where(a, x, -math.inf) for a, x in zip(alive, u, strict=True)]
+    return tuple(torch.where(a, x, -math.inf) for a, x in zip(alive, u, strict=True))
 
 
 def _alive(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:

@@ -21,14 +21,15 @@ patterns have none.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 
-from rankcheck.balls import balls, is_ball
+from rankcheck.balls import as_batch, balls, is_ball
 from rankcheck.theory.linalg import Array, Number, rank
 from rankcheck.theory.networks import Network
 from rankcheck.theory.networks.evaluation import AtPoints, leaky, leaky_derivative
@@ -50,6 +51,8 @@ def region_arrays(net: Network, low: Corner, high: Corner) -> RegionArrays:
     Raises:
         NoBallForm, TypeError, ValueError: as for :func:`rankcheck.regions.regions`.
     """
+    if torch._C._are_functorch_transforms_active():
+        return cast(Any, _OfOne(net, low, high))
     b = boxes(net, low, high, net.batch)
     cells = split_boxes(b.weights[:-1], b.biases[:-1], b.slopes, b.low, b.high)
     return RegionArrays(net, low, high, cells)
@@ -257,6 +260,42 @@ class RegionArrays:
         The largest is the Jacobian rank rank_J(f; Ω).
         """
         return rank(self.jacobians, self.jacobian_noise)
+
+
+class _OfOne:
+    """`RegionArrays` of one network under `torch.func.vmap`, with R of the whole batch.
+
+    All networks are split together, and each attribute is computed of all of them.
+    """
+
+    def __init__(self, net: Network, low: Corner, high: Corner) -> None:
+        self.net = net
+        self._arguments: list[Any] = [*net.weights, *net.biases, net.slope, low, high]
+        self._cells: Complex | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return self._of_all(lambda regions: getattr(regions, name))
+
+    def across(self, values: Array) -> tuple[Array, Array]:
+        """As of `RegionArrays`."""
+        return self._of_all(lambda regions, values: regions.across(values), values)
+
+    def _of_all(self, function: Callable[..., Any], *others: Array) -> Any:
+        """A function of the regions of all networks, and of arrays besides."""
+        places = [i for i, x in enumerate(self._arguments) if isinstance(x, torch.Tensor)]
+
+        def of_all(*arrays: Array) -> Any:
+            arguments = [*self._arguments]
+            for place, array in zip(places, arrays, strict=False):
+                arguments[place] = array
+            *parameters, slope, low, high = arguments
+            depth = self.net.depth
+            net = Network.unchecked_slope(parameters[:depth], parameters[depth:], slope)
+            if self._cells is None:
+                self._cells = region_arrays(net, low, high).cells
+            return function(RegionArrays(net, low, high, self._cells), *arrays[len(places) :])
+
+        return as_batch(of_all, *(self._arguments[i] for i in places), *others)
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,7 +119,9 @@ def separating_direction(x: Array) -> Array:
     line = x @ candidates.mT
     distances = line[..., [i for i, _ in pairs], :] - line[..., [j for _, j in pairs], :]
     scores = (distances * distances).amin(-2) / (candidates * candidates).sum(-1)
-    return x.new_zeros((*x.shape[:-2], n)) + candidates[scores.argmax(-1)]
+    # An index without axes would be read as a number, which torch.func.grad does not do in a map.
+    best = candidates[scores.argmax(-1).unsqueeze(-1)].squeeze(-2)
+    return x.new_zeros((*x.shape[:-2], n)) + best
 
 
 def _alternating(k: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import torch
 
-from rankcheck.theory.linalg import Array
+from rankcheck.theory.linalg import Array, eye
 from rankcheck.theory.networks.network import Network
 
 
@@ -29,7 +29,7 @@ def tent_network(times: int, like: Array, batch: tuple[int, ...] = ()) -> Networ
     """
     if times < 1:
         raise ValueError(f"received times = {times}; the tent map is composed once or more")
-    one = like.new_ones((*batch, 2, 1))
+    one = eye(1, like).expand((*batch, 2, 1))
     bias = torch.cat((0 * one[..., 0, :], -one[..., 0, :] / 2), -1)
     tent = torch.cat((2 * one[..., :1, :], -4 * one[..., :1, :]), -1)
     weights = (one, *[one @ tent] * (times - 1), tent)

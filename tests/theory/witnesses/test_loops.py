@@ -11,7 +11,8 @@ import torch
 from rankcheck.balls import BallArray
 from rankcheck.theory.instances.drivers import BatchSource, ReplaySource
 from rankcheck.theory.instances.loops import bent_loops, loops, stopped_loops
-from rankcheck.theory.witnesses.loops import Loop, close, distinct_rays
+from rankcheck.theory.witnesses.loops import Loop, activate, close, distinct_rays
+from rankcheck.theory.witnesses.switching_loops import switching_loop
 from tests.draws import batch_of
 
 TRIPOD = torch.tensor([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]], dtype=torch.float64)
@@ -22,6 +23,25 @@ def test_a_kink_on_the_star_opens_the_loop():
     loop = Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (1,))
     assert not loop.closes()
     assert torch.equal(loop.around(TRIPOD)[:, 2], torch.tensor([0.0, -1.0], dtype=torch.float64))
+
+
+@pytest.mark.oracle("rankcheck.witnesses.activate", "written out")
+def test_the_first_rows_are_kinked():
+    z = torch.tensor([[1.0, -2.0], [-3.0, 4.0], [-5.0, 6.0]], dtype=torch.float64)
+    assert activate(z, 2, Fraction(1, 4)).tolist() == [[1, -0.5], [-0.75, 4], [-5, 6]]
+
+
+@pytest.mark.parametrize("a", [0.0, 0.5, -0.75])
+@pytest.mark.oracle("rankcheck.witnesses.switching_loop", "numpy")
+def test_a_switching_loop_fixes_points_of_its_rays(a):
+    loop = switching_loop(2, torch.tensor(a, dtype=torch.float64))
+    assert len(loop.weights) == 12
+    for point in ([3.0, 0.0], [-2.0, 0.0], [0.0, 5.0]):
+        x = np.array(point)
+        for W, kinked in zip(loop.weights, loop.kinked, strict=True):
+            z = W.numpy() @ x
+            x = np.where((np.arange(len(z)) < kinked) & (z < 0), a * z, z)
+        np.testing.assert_allclose(x, point, rtol=1e-12, atol=1e-12)
 
 
 def folding() -> Loop:

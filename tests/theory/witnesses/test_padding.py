@@ -24,6 +24,7 @@ def slow_pad(net, hidden):
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.oracle("rankcheck.witnesses.pad", "written out")
 def test_padding_adds_zero_units(seed):
     (net, x), _ = batch_of(networks_at_points(depth=(1, 4)), BatchSource(seed, 5))
     hidden = tuple(n + (seed + i) % 3 for i, n in enumerate(net.widths[1:-1]))

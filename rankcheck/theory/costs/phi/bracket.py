@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankcheck.balls import BallArray, balls, is_ball
+from rankcheck.balls import BallArray, as_batch, balls, is_ball
 from rankcheck.theory.costs.phi.functional import EPS, Rows, check, prepare, rounding_threshold
 from rankcheck.theory.costs.phi.proof import proved_ends
 from rankcheck.theory.costs.phi.solver import divergence_bound, solve
@@ -108,6 +108,14 @@ def phi(
         # No tolerance: the solver ends where rounding does, as the gap is quadratic in its error.
         guess = phi(W.midpoints(), a.midpoints(), L, tolerance=0, max_iterations=max_iterations)
         return _proved(W, a, L, guess.lam, guess.iterations, tolerance)
+    units = W.detach(), a.detach()
+    return PhiBracket(*as_batch(lambda W, a: _solved(W, a, L, tolerance, max_iterations), *units))
+
+
+def _solved(
+    W: Tensor, a: Tensor, L: int, tolerance: float, max_iterations: int
+) -> tuple[Tensor, ...]:
+    """The fields of the bracket in floats, of all instances at once: some take longer."""
     rows = prepare(W, a)
     count, K = rows.log_norm.shape
     u = rows.log_norm.new_zeros(count, K)
@@ -132,8 +140,8 @@ def _proved(
 
 def bracket_at(
     rows: Rows, W: Tensor, L: int, u: Tensor, iterations: Tensor, tolerance: float
-) -> PhiBracket:
-    """Both ends at u with their rounding margins, by the certificate above, on the batch of W."""
+) -> tuple[Tensor, ...]:
+    """The fields of the bracket: both ends at u with their rounding margins, by the certificate above, on the batch of W."""
     (*batch, K, D), h = W.shape, 1 / (L - 1)
     q = 2 * h
     M = rows.matrix(u)
@@ -173,7 +181,7 @@ def bracket_at(
     lower, upper = ((2 / L * (F + rows.log_scale)).exp() for F in (proved, upper))
     lam = torch.where(rows.active, u.exp(), 0.0)
     closed = (divergence <= tolerance * L) & (eta <= 1 / 16)
-    return PhiBracket(
+    return (
         spread(lower, 0.0),
         spread(upper, 0.0),
         spread(lam, K**-0.5, K),
