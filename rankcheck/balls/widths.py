@@ -106,7 +106,7 @@ class _Widths(TorchFunctionMode):
         name, changes = _kind_of(func)
         kwargs = kwargs or {}
         given, rebound = args, changes and _is_operator(sys._getframe(1))
-        if changes and self._mapping is None:
+        if changes and (self._mapping is None or not _differs(args)):
             with torch._C.DisableTorchFunction():
                 given = _before(name, args, rebound)
             _Widths.looks += given is not args
@@ -145,7 +145,7 @@ class _Widths(TorchFunctionMode):
             if self._mapping is not None:
                 self._mapping.wrap(wraps)
                 return result
-            if not bool(wraps.any()):
+            if _differs((wraps,)) or not bool(wraps.any()):  # a map of the body's own is not read
                 return result
             _note(f"{name.strip('_')} of {result.dtype}")
             if given is not args and not rebound:
@@ -156,6 +156,11 @@ class _Widths(TorchFunctionMode):
         if is_narrow(result.dtype) or _lossy(args) or _large_in(args):
             return _exactly(func, given, kwargs, result)
         return result
+
+
+def _differs(args: tuple[Any, ...]) -> bool:
+    """Whether any argument differs from instance to instance of what is mapped over."""
+    return any(map(torch._C._functorch.is_batchedtensor, _tensors(args)))
 
 
 @lru_cache(maxsize=4096)
