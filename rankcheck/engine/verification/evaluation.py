@@ -28,7 +28,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from rankcheck.balls import looks, wraps
+from rankcheck.balls import risks, unwatched, wraps
 from rankcheck.claims.batches import PASSED, Mapped, beside, pure, relations_over
 from rankcheck.claims.claim import Claim, ImpureError
 from rankcheck.claims.labels import readable
@@ -180,7 +180,7 @@ class _Way:
 
     Attributes:
         sizes: what is the same for all instances of the shape; None before one was built.
-        plain: whether nothing has to be noticed while it is mapped; see `over`.
+        plain: whether its code needs no watch while it is mapped.
         singly: why its instances run one at a time; empty where they are mapped, None before that
             was tried.
     """
@@ -190,8 +190,28 @@ class _Way:
     singly: str | None = None
 
 
-#: Of each claim that is alive, by generator and integers.
-_WAYS: WeakKeyDictionary[Claim, dict[tuple[str, tuple[int, ...]], _Way]] = WeakKeyDictionary()
+@dataclass(eq=False)
+class _Ways:
+    """What is known of how a claim runs with a generator.
+
+    Attributes:
+        at: by the integers of a shape.
+        plain: at how many shapes in a row no integers were near those that wrap.
+    """
+
+    at: dict[tuple[int, ...], _Way] = field(default_factory=dict)
+    plain: int = 0
+
+    @property
+    def watched(self) -> bool:
+        """Whether integers are watched at a new shape."""
+        return self.plain < WATCHED
+
+
+#: A generator and a body whose integers stay small at so many shapes are not watched at others.
+WATCHED = 24
+#: Of each claim that is alive, by generator.
+_WAYS: WeakKeyDictionary[Claim, dict[str, _Ways]] = WeakKeyDictionary()
 #: So many instances of a shape are evaluated alone until one agrees with what the map made of it.
 COMPARED = 4
 #: Libraries that catch nothing that torch raises under a map.
@@ -207,12 +227,14 @@ class Drawn:
     Attributes:
         record: of the whole batch, as far as it was drawn.
         place, instance: one of the batch as it was built, if it is inside the hypotheses.
+        integers: whether integers may wrap in others.
         evaluation: empty, unless the generator raises before everything is drawn.
     """
 
     record: Record
     place: int = -1
     instance: Any = None
+    integers: bool = True
     evaluation: Evaluation = field(default_factory=Evaluation)
 
     @property
@@ -227,11 +249,13 @@ def draw_batch(claim: Claim, family: Instances, source: Drawing) -> Drawn:
     Raises:
         ImpureError: if what the generator draws depends on what it has drawn.
     """
-    with _one_shape(claim, family), pure(claim):
+    with _one_shape(claim, family), pure(claim), unwatched(not ways_of(claim, family).watched):
+        before = risks()
         found = drawn(family, source)
+        integers = risks() > before
     if isinstance(found, tuple):
         instance, place = found
-        return Drawn(source.record, place, instance)
+        return Drawn(source.record, place, instance, integers)
     evaluation = Evaluation()
     for one in found:
         if one.unmet:
@@ -280,8 +304,7 @@ def evaluate_instances(
     work = _Work(claim, family, batch.record, share, before_each=before_each)
     count = batch.record.count
     with _one_shape(claim, family, count):
-        known = (one.singly for (name, _), one in _ways(claim).items() if name == family.name)
-        if all(singly is None for singly in known):
+        if all(way.singly is None for way in ways_of(claim, family).at.values()):
             work.check_repeatable(list(range(count))[-COMPARED:])
         if batch.record.tensors:
             if work.way.singly is None:
@@ -302,7 +325,7 @@ def evaluate_drawn(claim: Claim, family: Instances, source: Source) -> Evaluatio
 
 def way_of(claim: Claim, family: Instances, record: Record) -> _Way:
     """What is known of how a claim runs at the shape of a record."""
-    return _ways(claim).setdefault((family.name, record.integers), _Way())
+    return ways_of(claim, family).at.setdefault(record.integers, _Way())
 
 
 def runs_singly(claim: Claim, family: Instances, batch: Drawn) -> bool:
@@ -315,8 +338,9 @@ def runs_singly(claim: Claim, family: Instances, batch: Drawn) -> bool:
     return bool(way.singly)
 
 
-def _ways(claim: Claim) -> dict[tuple[str, tuple[int, ...]], _Way]:
-    return _WAYS.setdefault(claim, {})
+def ways_of(claim: Claim, family: Instances) -> _Ways:
+    """What is known of how a claim runs with a generator."""
+    return _WAYS.setdefault(claim, {}).setdefault(family.name, _Ways())
 
 
 @dataclass(eq=False)
@@ -346,7 +370,8 @@ class _Work:
             self.singly(self.some(index) if self.way.singly else index.tolist())
             return
         record = self.record.select(index)
-        found, relations = relations_over(self.claim, self.family, record, plain=self.way.plain)
+        with unwatched(self.way.plain):
+            found, relations = relations_over(self.claim, self.family, record)
         if found.error is None or found.stopped:
             self.take(index, record, found, relations)
             return
@@ -389,12 +414,18 @@ class _Work:
         """Run the body on the instance of a new shape that was built, and note how it runs."""
         if batch.instance is None:
             return
+        ways = ways_of(self.claim, self.family)
         self.way.sizes = sizes_of(self.claim, batch.instance)
-        before = looks()
-        with suppress(Exception), pure(self.claim):  # it is met again
+        before = risks()
+        with suppress(Exception), pure(self.claim), unwatched(not ways.watched):  # it is met again
             relations = tuple(one.spread() for one in self.claim.relations(batch.instance))
             self.known = range(batch.record.count)[batch.place], beside([relations])
-            self.way.plain = looks() == before and _catches_nothing(self.claim.file)
+            if ways.watched:
+                integers = batch.integers or risks() > before
+                ways.plain = 0 if integers else ways.plain + _catches_nothing(self.claim.file)
+                self.way.plain = bool(ways.plain)
+            else:
+                self.way.plain = True
 
     def some(self, index: torch.Tensor) -> list[int]:
         """A share of some indices, evenly spread; one at least."""
