@@ -106,7 +106,6 @@ def balanced_network(
     x = source.tensor(*(() if points is None else (points,)), widths[0])
     rows = x.unsqueeze(-2) if points is None else x
     rho = source.tensor(widths[0], low=0.25, high=2.0)
-    wide = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
     alpha, weights, biases = rows, [], []
     for index, (m, n) in enumerate(pairwise(widths)):
         full = min(n, m)
@@ -136,7 +135,7 @@ def balanced_network(
             weights[-1] = torch.where(turned.unsqueeze(-1), -w, w)
             b, z = torch.where(turned, -b, b), torch.where(turned.unsqueeze(-2), -z, z)
         biases.append(b)
-        alpha = leaky(z, wide)
+        alpha = leaky(z, steepness)
     net = Network(weights, biases, steepness)
     require_differentiable(source, net, x)
     return net, x

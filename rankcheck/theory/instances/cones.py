@@ -28,7 +28,7 @@ def nonnegative_isometry(source: Source, k: int, like: Any) -> Any:
     angles with tan(φ/2) in [0, 1], or the identity.
     """
     if source.integer(0, 1) == 0:
-        return eye(k, like).expand(*source.batch, k, k)
+        return eye(k, like)
     t = source.tensor(k, low=0.0, high=1.0)
     cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
     return torch.cat((torch.diag_embed(cosine), torch.diag_embed(sine)), -2)

@@ -171,7 +171,7 @@ def _network(
     low = alive or structure == "a layer of low rank"
     special = source.integer(0, len(widths) - 2) if alive or structure.startswith("a ") else -1
     near = "near" in structure
-    gain = source.tensor(low=0.5, high=2.0)[..., None, None] if near else None
+    gain = source.tensor(low=0.5, high=2.0) if near else None
     weights, shifts = [], []
     for index, (m, n) in enumerate(pairwise(widths)):
         full = min(n, m)
@@ -189,7 +189,7 @@ def _network(
             w = source.tensor(n, m, low=-bound, high=bound)
             if alive:
                 w = nonzero_diagonal(w)
-        b = w.new_zeros((*source.batch, n))
+        b = w.new_zeros(n)
         if biases and not structure.endswith("without biases"):
             b = source.tensor(n, low=-bound, high=bound)
         if index == special and structure == "a zero layer":
@@ -237,7 +237,7 @@ def _with_points(
     x = source.tensor(*(() if points is None else (points,)), net.widths[0])
     active = active_units(source, net.widths) if alive else ()
     if not clear:
-        return moved_units(net, x, active, points is not None, clear=False), x
+        return moved_units(net, x, active, clear=False), x
     if not biases:
         return clear_without_biases(source, net, x, active)
     return clear_of_boundaries(source, net, x, active), x

@@ -10,7 +10,7 @@ from rankcheck.theory.instances.kinks import active_units, clear_of_boundaries
 from rankcheck.theory.instances.networks import DEPTH, SLOPE, WIDTH, Range, Slopes, network
 from rankcheck.theory.instances.promises import Promise, promises
 from rankcheck.theory.instances.source import Source, instances
-from rankcheck.theory.linalg import Array, Number
+from rankcheck.theory.linalg import Array
 from rankcheck.theory.networks.evaluation import leaky_derivative
 from rankcheck.theory.networks.network import Network
 
@@ -126,9 +126,8 @@ def _beside(source: Source, net: Network, x: Any, u: Any, share: Any, cross: boo
     source.require(met.sum(-1) == 1, "the ray meets one boundary at a time")
     there = x + least * u
     units = met.split([z.shape[-1] for z in at], -1)
-    slope = net.slope if isinstance(net.slope, Number) else net.slope.unsqueeze(-1)
     turned = [
-        torch.where(unit, leaky_derivative(-z, slope), mask)
+        torch.where(unit, leaky_derivative(-z, net.slope), mask)
         for unit, z, mask in zip(units, at, masks, strict=True)
     ]
     # The unit that vanishes there has left its boundary, whatever rounding says.

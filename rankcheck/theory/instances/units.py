@@ -343,7 +343,7 @@ def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
     left, right = away_from_zero(source, K, 1), away_from_zero(source, 1, 1) * 0 + 1
     if rank > 1:
         left = torch.cat((left, source.tensor(K, rank - 1, low=-2.0, high=2.0)), -1)
-        right = torch.cat((right, right.new_zeros((*source.batch, rank - 1, 1))), -2)
+        right = torch.cat((right, right.new_zeros((rank - 1, 1))), -2)
     if D > 1:
         right = torch.cat((right, source.tensor(rank, D - 1, low=-2.0, high=2.0)), -1)
     return _in_steps(left) @ _in_steps(right)
