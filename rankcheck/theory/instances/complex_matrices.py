@@ -36,7 +36,7 @@ def _product(A: tuple[Any, Any], B: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def _phases(source: Source, n: int) -> tuple[Any, Any]:
-    """Complex numbers of modulus 1 other than 1, (it + 1)/(it − 1), as pairs (*batch, n)."""
+    """n complex numbers of modulus 1 other than 1, (it + 1)/(it − 1), as a pair."""
     t = source.tensor(n, low=-4.0, high=4.0)
     return (t * t - 1) / (t * t + 1), -2 * t / (t * t + 1)
 

@@ -42,7 +42,7 @@ def clear_of_boundaries(
     """The network with biases moved so that x lies inside a linear region.
 
     1 is added to the bias of a hidden unit whose pre-activation at x is smaller than `CLEARANCE`,
-    so no instance is rejected. With N points, shape `(*batch, N, n_0)`, the bias of a unit is moved
+    so no instance is rejected. With N points, shape `(N, n_0)`, the bias of a unit is moved
     by 1, 1/2, 1/4 and 1/8 until the unit is clear of all points; instances where this does not
     suffice are rejected.
 
@@ -76,7 +76,7 @@ def moved_units(net: Network, x: Any, active: Sequence[tuple[int, int]], clear: 
 
 
 def units_to_turn(z: Any, active: tuple[int, int]) -> torch.Tensor:
-    """Of pre-activations z (*B, n): which of the first `on` are < 0, or from `off` on are > 0."""
+    """Of pre-activations z (n): which of the first `on` are < 0, or from `off` on are > 0."""
     on, off = active
     unit = torch.arange(z.shape[-1], device=z.device)
     turned: torch.Tensor = ((unit < on) & (z < 0)) | ((unit >= off) & (z > 0))
@@ -128,12 +128,12 @@ def clear_without_biases(
 
 
 def _vanishes(rows: Any) -> Any:
-    """Which rows are as good as zero: bools (*B, N, 1)."""
+    """Which rows are as good as zero: bools (N, 1)."""
     return rows.abs().sum(-1, keepdim=True) < CLEARANCE
 
 
 def _moved_off_kinks(w: Any, alpha: Any) -> Any:
-    """The layer (*B, n, m) with its units moved that are at their kinks at points (*B, N, m)."""
+    """The layer (n, m) with its units moved that are at their kinks at points (N, m)."""
     points = alpha.shape[-2]
     for step in STEPS if points > 1 else STEPS[:1]:
         for point in range(points):

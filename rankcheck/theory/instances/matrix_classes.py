@@ -365,7 +365,7 @@ def doubly_stochastic_matrices(source: Source, *, size: Range = (1, 4), count: i
     count=COUNT,
 )
 def permutation_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
-    """Permutation matrices; a batch holds the same permutation throughout."""
+    """Permutation matrices; the permutation is drawn as an integer."""
     n = source.integer(*size)
 
     def draw() -> Any:

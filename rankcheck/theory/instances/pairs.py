@@ -25,7 +25,7 @@ APART = 1 + 2.0**-20
 
 
 def _signs(net: Network, x: Any) -> Any:
-    """Which hidden units are active at a point, bools (*B, H)."""
+    """Which hidden units are active at a point, bools (H)."""
     return torch.cat(net.pattern(x), -1)
 
 
@@ -65,7 +65,7 @@ def pairs_of_points(
     width: Range = (1, 4),
     slopes: Slopes = "any",
 ) -> tuple[Network, Any, Any]:
-    """A network and two points x, y, (*batch, n_0), by the linear regions that they lie in.
+    """A network and two points x, y, (n_0), by the linear regions that they lie in.
 
     In one region, y is anywhere on the ray from x in a drawn direction, up to 7/8 of the way to
     the next boundary. For the others the ray crosses the hyperplane of the first unit, whose
@@ -150,7 +150,7 @@ def _rates(net: Network, masks: Any, u: Any) -> list[Array]:
 
 
 def _times(z: Any, rates: Any) -> Any:
-    """When each unit vanishes, (*B, H); 2 for those that do not move towards their kink."""
+    """When each unit vanishes, (H); 2 for those that do not move towards their kink."""
     z, rate = torch.cat(tuple(z), -1), torch.cat(tuple(rates), -1)
     nears = z * rate < 0
     return torch.where(nears, -z / torch.where(nears, rate, 1 + 0 * rate), 2 + 0 * z)
