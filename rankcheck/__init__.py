@@ -16,6 +16,7 @@ from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.audit.measure import measure
+    from rankcheck.claims import tolerances as tolerances
     from rankcheck.claims.claim import Claim, ClaimError, Need
     from rankcheck.claims.declare import (
         bound,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rankcheck.claims.erratum import Erratum
     from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, eq, leq, lt
+    from rankcheck.claims.trials import mostly, recorded_runs
     from rankcheck.decide.prove.run import prove
     from rankcheck.decide.prove.verifying import verify_claim
     from rankcheck.errors import ClaimFalse
@@ -57,8 +59,10 @@ __all__ = [
     "limit",
     "lt",
     "measure",
+    "mostly",
     "paper",
     "prove",
+    "recorded_runs",
     "refuted",
     "sharpen",
     "statistical",
@@ -100,6 +104,8 @@ _load = door(
         "rankcheck.claims.erratum": ("Erratum",),
         "rankcheck.claims.reference": ("Reference", "paper"),
         "rankcheck.claims.relations": ("Relation", "eq", "leq", "lt"),
+        "rankcheck.claims.tolerances": ("tolerances",),
+        "rankcheck.claims.trials": ("mostly", "recorded_runs"),
         "rankcheck.errors": ("ClaimFalse",),
         "rankcheck.theory.networks.network": ("Network",),
         "rankcheck.decide.prove.run": ("prove",),

@@ -15,8 +15,9 @@ def door(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], 
     Args:
         package: its `__name__`.
         homes: by module, its names that the package exports; a module that begins with a dot is
-            inside the package. A module of the package under its own name, which can be called, is
-            exported itself: a function in its place would hide what lives in it.
+            inside the package. A module under its own name is exported itself if it has nothing of
+            this name, and so is one of the package that can be called: a function in its place
+            would hide what lives in it.
     """
     home = {name: module for module, names in homes.items() for name in names}
 
@@ -24,7 +25,7 @@ def door(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], 
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(home[name], package)
-        value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
+        value = module if module.__name__ == f"{package}.{name}" else getattr(module, name, module)
         setattr(sys.modules[package], name, value)
         return value
 

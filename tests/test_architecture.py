@@ -42,7 +42,17 @@ FLOORS = (
     ("theory.costs",),
     ("theory.instances",),
     # The public names of rooms of theory.
-    ("costs", "data", "instances", "linalg", "networks", "regions", "separation", "witnesses"),
+    (
+        "costs",
+        "data",
+        "instances",
+        "linalg",
+        "networks",
+        "polytopes",
+        "regions",
+        "separation",
+        "witnesses",
+    ),
     ("claims",),
     ("claims.catalogue",),
     ("engine.parallel",),

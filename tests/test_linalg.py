@@ -577,3 +577,10 @@ def test_functions_of_symmetric_matrices_against_scipy(n):
         )
         sines = scipy.linalg.funm(A.numpy(), np.sin)
         np.testing.assert_allclose(linalg.spectral_function(A, torch.sin), sines, **near)
+
+
+@pytest.mark.oracle("rankcheck.linalg.matrix", "numpy.array")
+def test_a_matrix_of_entries():
+    rows = ((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+    entries = tuple(tuple(torch.tensor([v, -v], dtype=torch.float64) for v in row) for row in rows)
+    np.testing.assert_array_equal(linalg.matrix(entries), np.array([rows, -np.array(rows)]))

@@ -13,6 +13,8 @@ from rankcheck.theory.scalars import constant, pi, scalar, square_root
 LIKE = torch.zeros(2, 3, dtype=torch.float64)
 
 
+@pytest.mark.oracle("rankcheck.linalg.scalar", "Python")
+@pytest.mark.oracle("rankcheck.linalg.pi", "math.pi")
 def test_scalars_have_no_axes():
     assert scalar(Fraction(1, 3), LIKE).item() == 1 / 3
     assert scalar(2, LIKE).shape == ()
@@ -20,6 +22,7 @@ def test_scalars_have_no_axes():
 
 
 @pytest.mark.parametrize("value", [0, 1, -0.5, Fraction(1, 3)])
+@pytest.mark.oracle("rankcheck.linalg.constant", "Python")
 def test_constants_have_the_shape_of_like(value):
     array = constant(value, LIKE)
     assert array.shape == LIKE.shape
@@ -45,6 +48,7 @@ def test_constants_ignore_the_entries():
 
 
 @pytest.mark.parametrize("number", [0, 2, 10**30, 2**120 - 1, 2**120 + 1, 7**500])
+@pytest.mark.oracle("rankcheck.linalg.square_root", "mpmath.sqrt")
 def test_square_roots_of_any_size(number):
     with mpmath.workdps(60):
         gap = abs(square_root(number, LIKE).item() - mpmath.sqrt(number))

@@ -2,9 +2,8 @@
 
 import torch
 
-from rankcheck import Network
+from rankcheck import Network, networks
 from rankcheck.instances import Source, away_from_zero, positive
-from rankcheck.networks import leaky
 
 #: The largest weight of a drawn layer.
 BOUND = 2.0
@@ -53,7 +52,7 @@ def active_network(
         if more:
             z = torch.cat((z, away_from_zero(source, more)), -1)
         biases.append(z - (W @ alpha.unsqueeze(-1)).squeeze(-1))
-        alpha = leaky(z, column(slope))
+        alpha = networks.leaky(z, column(slope))
     if value is None:
         biases.append(source.tensor(outputs, low=-BOUND, high=BOUND))
     else:

@@ -2,6 +2,7 @@
 
 import torch
 
+from rankcheck import Network, linalg, networks, separation
 from rankcheck.instances import (
     Source,
     clear_of_boundaries,
@@ -12,9 +13,6 @@ from rankcheck.instances import (
     semi_orthogonal,
     slope,
 )
-from rankcheck.linalg import Array, eye, singular_values
-from rankcheck.networks import Network, leaky
-from rankcheck.separation import stereographic
 
 
 def with_bias(w, b):
@@ -24,7 +22,7 @@ def with_bias(w, b):
 
 def following_value(A, k):
     """s_{k+1}(A), shape (*B), and 0 if there are only k singular values."""
-    s = singular_values(A)
+    s = linalg.singular_values(A)
     here = torch.arange(s.shape[-1], device=s.device) == k.unsqueeze(-1)
     return torch.where(here, s, torch.zeros_like(s)).sum(-1)
 
@@ -38,7 +36,7 @@ def active_units(source, weights, biases, steepness, x, k):
         low = (torch.arange(z.shape[-1], device=z.device) < k) & (z < 0.25)
         b = torch.where(low, b - z + 0.25, b)
         raised.append(b)
-        alpha = leaky(torch.where(low, 0 * z + 0.25, z), wide)
+        alpha = networks.leaky(torch.where(low, 0 * z + 0.25, z), wide)
     raised[-1] = biases[-1]
     return clear_of_boundaries(source, Network(weights, raised, steepness), x)
 
@@ -66,8 +64,8 @@ def perturbed_isometries(source: Source, *, depth=(1, 5), rank=(1, 3), slopes="a
     steepness = slope(source, slopes)
     x = source.tensor(widths[0], low=-4.0, high=4.0)
     before = semi_orthogonal(source, widths[0], k)
-    weights: list[Array] = []
-    biases: list[Array] = []
+    weights: list[linalg.Array] = []
+    biases: list[linalg.Array] = []
     for n, m in zip(widths[1:], widths[:-1], strict=True):
         A = semi_orthogonal(source, n, k)
         B = before if aligned or not weights else semi_orthogonal(source, m, k)
@@ -127,10 +125,10 @@ def slightly_tilted(source: Source, *, slopes="any"):
     """
     layers, k = source.integer(2, 5), source.integer(1, 3)
     steepness, y = slope(source, slopes), positive(source, k)
-    unit = stereographic(source.tensor(1, low=2.0**-13, high=2.0**-10))
+    unit = separation.stereographic(source.tensor(1, low=2.0**-13, high=2.0**-10))
     s, c = unit[..., :1].unsqueeze(-1).abs(), unit[..., 1:].unsqueeze(-1).abs()
     into, out = orthogonal(source, k), orthogonal(source, k)
-    identity = eye(k, like=y).expand(into.shape)
+    identity = linalg.eye(k, like=y).expand(into.shape)
     a = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
     first = torch.cat((c * identity, -s * identity), -2) @ into.mT
     weights = [first, torch.cat((c * identity, -s * a * identity), -1)]

@@ -1,6 +1,6 @@
 """The two sides of Theorem 6/15 in floats: what cancels, how rounding turns the subspaces, the slack."""
 
-from rankcheck.theory.scalars import scalar
+from rankcheck import linalg
 
 
 def size(net, at):
@@ -15,5 +15,5 @@ def rounding(net, at):
 
 def slack(net, at, logs=2, ranks=1):
     """‖θ‖² − ranks·kL − logs·log |Jf(x)|_+, which is c_1 − 2 log |Jf(x)|_+ by default; shape (*B)."""
-    rank = at.rank * net.depth * scalar(ranks, at.excess)
-    return net.cost() - rank - at.log_determinant * scalar(logs, at.excess)
+    rank = at.rank * net.depth * linalg.scalar(ranks, at.excess)
+    return net.cost() - rank - at.log_determinant * linalg.scalar(logs, at.excess)

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import torch
 
+from rankcheck import Network, linalg, networks
 from rankcheck.instances import Range, Slopes, Source, instances, network
-from rankcheck.linalg import Number
-from rankcheck.networks import Network, leaky
 
 #: How far the ends of a segment are from the kinks, in families whose units vanish there.
 INSIDE = Fraction(1, 2**24)
@@ -26,11 +25,11 @@ def networks_on_segments(
     net = network(source, depth=depth, width=width, slopes=slopes)
     ends = source.tensor(2, net.widths[0])
     alpha, biases = ends, []
-    a = net.slope if isinstance(net.slope, Number) else net.slope[..., None, None]
+    a = net.slope if isinstance(net.slope, linalg.Number) else net.slope[..., None, None]
     for w, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
         z = alpha @ w.mT + b.unsqueeze(-2)
         low, high = z.amin(-2), z.amax(-2)
         b = torch.where((low <= 0) & (high >= 0), b + (BEYOND - low), b)
         biases.append(b)
-        alpha = leaky(alpha @ w.mT + b.unsqueeze(-2), a)
+        alpha = networks.leaky(alpha @ w.mT + b.unsqueeze(-2), a)
     return Network(net.weights, (*biases, net.biases[-1]), net.slope), ends

@@ -1,7 +1,7 @@
 """Chains of units with a slope outside [−1, 1], for controls."""
 
+from rankcheck import Network
 from rankcheck.instances import Source, instances
-from rankcheck.networks import Network
 
 
 @instances

@@ -2,8 +2,7 @@
 
 import torch
 
-from rankcheck import Network
-from rankcheck.costs import linear_cost
+from rankcheck import Network, costs, linalg
 from rankcheck.instances import (
     Range,
     Slopes,
@@ -15,7 +14,6 @@ from rankcheck.instances import (
     positive,
     slope,
 )
-from rankcheck.linalg import nuclear_norm
 
 
 @instances
@@ -48,5 +46,5 @@ def shared_units(source: Source):
 def mean_and_gap(net, x):
     """L/2 times the sum of ‖Jf‖_{S^{2/L}}^{2/L} at the two points, and ‖Jf(x) − Jf(y)‖_*."""
     J = net.jacobian(x)
-    mean = linear_cost(J, net.depth, net.jacobian_noise(x)).sum(-1) / 2
-    return mean, nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])
+    mean = costs.linear_cost(J, net.depth, net.jacobian_noise(x)).sum(-1) / 2
+    return mean, linalg.nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])

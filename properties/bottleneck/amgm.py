@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, linalg, paper
 from rankcheck.instances import Source, instances, matrices, positive, semi_orthogonal
-from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, rank
 
 
 @instances
@@ -31,8 +30,8 @@ def test_amgm(A, *, exponent=2):
     $\|A\|_F^2 \ge k\,|A|_+^{2/k}$ with $k = \operatorname{rank} A \ge 1$: the arithmetic mean of the
     squares of the non-zero singular values is at least their geometric mean.
     """
-    k, log_det = rank(A), log_pseudo_determinant(A)
+    k, log_det = linalg.rank(A), linalg.log_pseudo_determinant(A)
     count = torch.zeros_like(log_det) + k
     safe = torch.where(k > 0, count, torch.ones_like(count))
     mean = torch.exp(log_det * exponent.numerator / exponent.denominator / safe)
-    return leq(count * mean, frobenius_squared(A))
+    return leq(count * mean, linalg.frobenius_squared(A))

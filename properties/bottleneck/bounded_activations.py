@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Need, bound, leq, paper
+from rankcheck import Erratum, Need, Network, bound, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import (
     Source,
     balanced_networks_at_points,
@@ -12,9 +12,6 @@ from rankcheck.instances import (
     instances,
     orthogonal,
 )
-from rankcheck.linalg import eye, frobenius_squared, log_pseudo_determinant, rank
-from rankcheck.networks import Network, ntk_trace
-from rankcheck.witnesses import bottleneck
 
 from ._capped import capped
 
@@ -25,7 +22,7 @@ def multiples_of_rotations(source: Source, *, scale, depth=(1, 6)):
     n, layers = source.integer(1, 3), source.integer(*depth)
     t = source.tensor(1, 1, low=scale[0], high=scale[1])
     first, last = orthogonal(source, n), orthogonal(source, n)
-    identity = eye(n, like=t).expand(first.shape)
+    identity = linalg.eye(n, like=t).expand(first.shape)
     factors = [identity] * layers
     factors[0] = first
     factors[-1] = last @ factors[-1]
@@ -88,15 +85,15 @@ def test_bounded_activations(net, x, *, growth=capped, number=1, exponent=2):
     Also checked is the bound in each layer, whose sum is the first:
     $\|J(\tilde\alpha_\ell \to f)(x)\|_F^2 \ge k\,|Jf(x)|_+^{2/k} (1 + c_1/(kL))^{-\ell}$.
     """
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     some, k = at.rank > 0, at.count
     exponent = Fraction(exponent)
     size = k * (at.log_determinant * exponent.numerator / exponent.denominator / k).exp()
-    trace = ntk_trace(net, x) / number
+    trace = networks.ntk_trace(net, x) / number
     energies = torch.stack([(a * a).sum(-1) for a in net.activations(x)], -1)
     ranked = torch.sort(energies, -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=x.device)
-    outer = torch.stack([frobenius_squared(g) for g in net.at(x).outer_jacobians], -1)
+    outer = torch.stack([linalg.frobenius_squared(g) for g in net.at(x).outer_jacobians], -1)
     mean = (net.cost() / (k * net.depth)).unsqueeze(-1)
     below = size / growth(at.excess / k)
     return (
@@ -122,7 +119,7 @@ def rotations_of_spheres(source: Source):
     turned = torch.stack(
         [torch.cat((y[..., j % n :], y[..., : j % n]), -1) for j in range(count)], -2
     )
-    return net, turned @ into / frobenius_squared(into)[..., None, None] * n
+    return net, turned @ into / linalg.frobenius_squared(into)[..., None, None] * n
 
 
 @instances
@@ -184,15 +181,15 @@ def test_bounded_activations_of_data(
     $p \in (0, 1)$; checked for all $p$ together, as in bottleneck.bounded-activations.
     """
     J, noise = net.jacobian(X), net.jacobian_noise(X)
-    ranks, logs = rank(J, noise), log_pseudo_determinant(J, noise)
+    ranks, logs = linalg.rank(J, noise), linalg.log_pseudo_determinant(J, noise)
     k = ranks[..., 0]
     agree = (ranks == k.unsqueeze(-1)).all(-1) & (k > 0)
     excess = net.cost() - k * net.depth
     count = torch.zeros_like(excess) + torch.where(k > 0, k, 1)
     below = count * (choose(logs) * 2 / count).exp() / growth(excess / count)
     number = X.shape[-2]
-    trace = ntk_trace(net, X).sum(-1) / number**divisions
-    energies = torch.stack([frobenius_squared(a) for a in net.activations(X)], -1) / number
+    trace = networks.ntk_trace(net, X).sum(-1) / number**divisions
+    energies = torch.stack([linalg.frobenius_squared(a) for a in net.activations(X)], -1) / number
     ranked = torch.sort(energies, -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=X.device)
     return (

@@ -4,12 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import conjecture, leq, paper
+from rankcheck import Network, conjecture, leq, linalg, paper, witnesses
 from rankcheck.instances import Source, clear_of_boundaries, draw_widths, instances
-from rankcheck.linalg import eye, frobenius_squared, singular_values
-from rankcheck.networks import Network
-from rankcheck.theory.scalars import scalar, square_root
-from rankcheck.witnesses import bottleneck
 
 from ._bottlenecks import entries
 from ._rounding import rounding, size
@@ -17,7 +13,7 @@ from ._rounding import rounding, size
 
 def constant_and_slope(h):
     """K and a < 0 for a height h in (1, √2): (h² − h/√2)/(h² − 1), and the slope where h is the best."""
-    root = square_root(2, h)
+    root = linalg.square_root(2, h)
     square = h * h
     K = (square - h / root) / (square - 1)
     exponent = square - 1 - (square + 1 - root * h) / K
@@ -48,8 +44,8 @@ def best_right_angles(source: Source):
     """W_1 = h(I; −I)/√2 and W_2 = h(I I)/√2 at x > 0."""
     h, k = heights(source), source.integer(1, 3)
     x = source.tensor(k, low=0.25, high=4.0)
-    identity = eye(k, like=x).expand((*source.batch, k, k))
-    side = (h / square_root(2, h))[..., None, None]
+    identity = linalg.eye(k, like=x).expand((*source.batch, k, k))
+    side = (h / linalg.square_root(2, h))[..., None, None]
     first = side * torch.cat((identity, -identity), -2)
     weights = (first, side * torch.cat((identity, identity), -1))
     return h, Network.linear(weights, constant_and_slope(h)[1]), x
@@ -78,15 +74,15 @@ def test_chain_constant_at_depth_two(h, net, x, *, share=1):
     with $1 + (2 - \sqrt2)\frac{1 + |a|}{1 - |a|}$ at every depth (bottleneck.chain-for-every-slope).
     """
     K, _ = constant_and_slope(h)
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     first, second = net.weights
-    s = singular_values(torch.cat((first, second.mT), -1))
+    s = linalg.singular_values(torch.cat((first, second.mT), -1))
     counted = torch.arange(s.shape[-1], device=x.device) < at.rank.unsqueeze(-1)
-    overlap = torch.where(counted, s, torch.zeros_like(s)).sum(-1) * square_root(2, x)
-    norms = frobenius_squared(first) + frobenius_squared(second)
+    overlap = torch.where(counted, s, torch.zeros_like(s)).sum(-1) * linalg.square_root(2, x)
+    norms = linalg.frobenius_squared(first) + linalg.frobenius_squared(second)
     return leq(
         norms + 2 * at.rank - 2 * overlap,
-        K * at.slack * scalar(share, x),
+        K * at.slack * linalg.scalar(share, x),
         where=at.rank > 0,
         scale=K * size(net, at),
         error=K * rounding(net, at),

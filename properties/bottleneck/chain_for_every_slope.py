@@ -4,12 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, lt, paper
+from rankcheck import Network, bound, construction, eq, leq, linalg, lt, paper, witnesses
 from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal
-from rankcheck.linalg import Number, eye, frobenius_squared
-from rankcheck.networks import Network
-from rankcheck.theory.scalars import scalar, square_root
-from rankcheck.witnesses import bottleneck, chained_frames, middle_frames
 
 from ._bottlenecks import networks_with_bottlenecks
 from ._rounding import rounding, size, slack
@@ -18,8 +14,8 @@ from ._rounding import rounding, size, slack
 def right_angles(slope, height, k, depth, turn=None):
     """W_1 = h(I; −I)/√2, W_2 = h(I I)/√2, W_ℓ = I_k for ℓ > 2, up to a rotation of the input."""
     like = height
-    identity = eye(k, like).expand((*height.shape, k, k))
-    h = (height / square_root(2, like))[..., None, None]
+    identity = linalg.eye(k, like).expand((*height.shape, k, k))
+    h = (height / linalg.square_root(2, like))[..., None, None]
     first = h * torch.cat((identity, -identity), -2)
     weights = [first, h * torch.cat((identity, identity), -1), *[identity] * (depth - 2)]
     if turn is not None:
@@ -39,8 +35,8 @@ def steep_right_angles(source: Source):
 
 def chain_constant(slope, share, like):
     """1 + (2 − √2)(1 + |a|)/(1 − |a|), the second summand times `share`."""
-    a = scalar(slope, like).abs() if isinstance(slope, Number) else slope.abs()
-    return 1 + (2 - square_root(2, like)) * scalar(share, like) * (1 + a) / (1 - a)
+    a = linalg.scalar(slope, like).abs() if isinstance(slope, linalg.Number) else slope.abs()
+    return 1 + (2 - linalg.square_root(2, like)) * linalg.scalar(share, like) * (1 + a) / (1 - a)
 
 
 @bound(
@@ -50,14 +46,14 @@ def chain_constant(slope, share, like):
     tight=steep_right_angles(),
     mutants={
         "2 % less for steep slopes": {"share": Fraction(49, 50)},
-        "the frames of slopes from 0 to 1": {"frames": chained_frames},
+        "the frames of slopes from 0 to 1": {"frames": witnesses.chained_frames},
     },
-    witness=middle_frames,
+    witness=witnesses.middle_frames,
     no_ball="polar factors of matrices that are not square are irrational; the lower bound runs on balls",
     effort=0.6,
     audit="left out: audits evaluate bottleneck.chained-projections, sharper for slopes from 0 to 1",
 )
-def test_chain_for_every_slope(net, x, *, share=1, frames=middle_frames):
+def test_chain_for_every_slope(net, x, *, share=1, frames=witnesses.middle_frames):
     r"""For every slope one chain of orthonormal frames is close to all weights, up to a constant.
 
     With $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and any slope $a \in (-1, 1)$ there
@@ -73,10 +69,10 @@ def test_chain_for_every_slope(net, x, *, share=1, frames=middle_frames):
 
     Proof: docs/proofs/chains-for-negative-slopes.md.
     """
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     A = frames(net, x, at.rank)
     steps = zip(net.weights, net.biases, A[1:], A[:-1], strict=True)
-    near = [frobenius_squared(w - b @ a.mT) + (s * s).sum(-1) for w, s, b, a in steps]
+    near = [linalg.frobenius_squared(w - b @ a.mT) + (s * s).sum(-1) for w, s, b, a in steps]
     left = torch.stack(near, -1).sum(-1)
     constant = chain_constant(net.slope, share, left)
     return leq(
@@ -104,7 +100,7 @@ def best_chains_of_right_angles(source: Source):
     """The same with the best chain: A_1 = (I; 0) and A_ℓ = I otherwise."""
     slope, height, chain, x = right_angles_with_chains()(source)
     n = x.shape[-1]
-    identity = eye(n, x).expand((*source.batch, n, n))
+    identity = linalg.eye(n, x).expand((*source.batch, n, n))
     middle = torch.cat((identity, 0 * identity), -2)
     return slope, height, (identity, middle, *(identity for _ in chain[2:])), x
 
@@ -147,19 +143,19 @@ def test_chains_of_right_angles(slope, height, chain, x, *, share=1, steep=STEEP
     k, depth = x.shape[-1], len(chain) - 1
     net = right_angles(slope, height, k, depth)
     steps = zip(net.weights, chain[1:], chain[:-1], strict=True)
-    left = sum(frobenius_squared(w - b @ a.mT) for w, b, a in steps)
-    root, a = square_root(2, x), slope.abs()
+    left = sum(linalg.frobenius_squared(w - b @ a.mT) for w, b, a in steps)
+    root, a = linalg.square_root(2, x), slope.abs()
 
     def sides(h):
         return 2 * k * (h * h + 1 - root * h), 2 * k * (h * h - 1 - (h * h * (1 + a) / 2).log())
 
     chains, right = sides(height)
     at_one, small = sides(torch.ones_like(height))
-    high, twice = sides(scalar(HEIGHT, x) * torch.ones_like(height))
-    at = bottleneck(net, x)
+    high, twice = sides(linalg.scalar(HEIGHT, x) * torch.ones_like(height))
+    at = witnesses.bottleneck(net, x)
     return (
-        leq(chains * scalar(share, x), left, label="every chain"),
+        leq(chains * linalg.scalar(share, x), left, label="every chain"),
         eq(at.slack, right, scale=net.cost(), label="the right side"),
         leq((2 - root) * (1 + a) * small, (1 - a) * at_one, label="the constant"),
-        lt(2 * twice, high, where=a >= scalar(steep, a), label="both layers"),
+        lt(2 * twice, high, where=a >= linalg.scalar(steep, a), label="both layers"),
     )

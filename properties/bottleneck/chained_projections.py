@@ -7,18 +7,20 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Need, bound, construction, eq, leq, paper, refuted
-from rankcheck.instances import STEEPEST, Source, instances, orthogonal, positive, semi_orthogonal
-from rankcheck.linalg import eye, frobenius_squared, singular_values
-from rankcheck.networks import Network
-from rankcheck.theory.scalars import scalar, square_root
-from rankcheck.witnesses import (
-    bottleneck,
-    chain_turns,
-    chained_distances,
-    chained_frames,
-    two_sided_distances,
+from rankcheck import (
+    Erratum,
+    Need,
+    Network,
+    bound,
+    construction,
+    eq,
+    leq,
+    linalg,
+    paper,
+    refuted,
+    witnesses,
 )
+from rankcheck.instances import STEEPEST, Source, instances, orthogonal, positive, semi_orthogonal
 
 from ._bottlenecks import dense_networks, networks_with_bottlenecks, sharp_bottlenecks
 from ._narrow_ends import narrow_ended_networks
@@ -33,7 +35,8 @@ from ._rounding import rounding, size, slack
     needs={
         "a ≥ 0": narrow_ended_networks(slopes="negative"),
         "the images of the row space of Jf": Need(
-            narrow_ended_networks(slopes="nonnegative"), {"distances": two_sided_distances}
+            narrow_ended_networks(slopes="nonnegative"),
+            {"distances": witnesses.two_sided_distances},
         ),
     },
     mutants={
@@ -41,11 +44,13 @@ from ._rounding import rounding, size, slack
         "rank 2 % larger": {"ranks": Fraction(51, 50)},
         "the turns counted 2.04 times": {"turns": Fraction(51, 25)},
     },
-    witness=chained_frames,
+    witness=witnesses.chained_frames,
     effort=0.6,
     audit="at points: 0 ≤ a ≤ 1, rank ≥ 1; ranks, heavy",
 )
-def test_chained_projections(net, x, *, distances=chained_distances, logs=2, ranks=1, turns=2):
+def test_chained_projections(
+    net, x, *, distances=witnesses.chained_distances, logs=2, ranks=1, turns=2
+):
     r"""For slopes from 0 to 1 one chain of orthonormal frames is close to all weights.
 
     With $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and a slope $0 \le a < 1$ there
@@ -62,11 +67,11 @@ def test_chained_projections(net, x, *, distances=chained_distances, logs=2, ran
 
     Proof: docs/proofs/chains-for-negative-slopes.md.
     """
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     some = at.rank > 0
     near = distances(net, x, at.rank).sum(-1) + sum((b * b).sum(-1) for b in net.biases)
-    turned = chain_turns(net, x, at.rank)
-    left = near + turned.sum(-1) * scalar(turns, near)
+    turned = witnesses.chain_turns(net, x, at.rank)
+    left = near + turned.sum(-1) * linalg.scalar(turns, near)
     options = {"scale": size(net, at), "error": rounding(net, at)}
     wide = {name: value.unsqueeze(-1) for name, value in options.items()}
     return (
@@ -131,12 +136,12 @@ def test_chained_projections_as_printed(net, x):
     $V_0, V_1, V_2$: as the columns of $(V_0; V_2)/\sqrt 2$ are orthonormal, it is at least
     $\|W_1\|_F^2 + \|W_2\|_F^2 + 2k - 2\sqrt2 \sum_{i \le k} s_i((W_1\ W_2^\top))$.
     """
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     first, second = net.weights
-    s = singular_values(torch.cat((first, second.mT), -1))
+    s = linalg.singular_values(torch.cat((first, second.mT), -1))
     counted = torch.arange(s.shape[-1], device=x.device) < at.rank.unsqueeze(-1)
-    overlap = torch.where(counted, s, torch.zeros_like(s)).sum(-1) * square_root(2, x)
-    norms = frobenius_squared(first) + frobenius_squared(second)
+    overlap = torch.where(counted, s, torch.zeros_like(s)).sum(-1) * linalg.square_root(2, x)
+    norms = linalg.frobenius_squared(first) + linalg.frobenius_squared(second)
     return leq(norms + 2 * at.rank - 2 * overlap, 2 * at.slack, where=at.rank > 0)
 
 
@@ -159,14 +164,14 @@ def best_chains(source: Source):
     """The same with the best chain, A_1 = (I; 0) and A_ℓ = I otherwise."""
     slope, chain, x = negative_slopes_with_chains()(source)
     n = x.shape[-1]
-    identity = eye(n, x).expand((*source.batch, n, n))
+    identity = linalg.eye(n, x).expand((*source.batch, n, n))
     middle = torch.cat((identity, torch.zeros_like(identity)), -2)
     return slope, (identity, middle, *(identity for _ in chain[2:])), x
 
 
 def opposite_pairs(slope, k, depth, batch, like, sign=1):
     """W_1 = (I; −I), W_2 = (I  ±I), W_ℓ = I for ℓ > 2, no biases."""
-    identity = eye(k, like).expand((*batch, k, k))
+    identity = linalg.eye(k, like).expand((*batch, k, k))
     first = torch.cat((identity, -identity), -2)
     second = torch.cat((identity, sign * identity), -1)
     weights = (first, second, *(identity for _ in range(depth - 2)))
@@ -198,9 +203,9 @@ def test_chained_projections_negative_slope(slope, chain, x, *, sign=1):
     k, depth = x.shape[-1], len(chain) - 1
     net = opposite_pairs(slope, k, depth, slope.shape, x, sign)
     steps = zip(net.weights, chain[1:], chain[:-1], strict=True)
-    left = sum(frobenius_squared(w - b @ a.mT) for w, b, a in steps)
+    left = sum(linalg.frobenius_squared(w - b @ a.mT) for w, b, a in steps)
     right = 2 * k - 2 * k * (1 - slope).log()
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     return (
         leq(2 * k, left, label="every chain"),
         eq(at.slack, right, scale=net.cost(), label="the right side"),

@@ -2,12 +2,8 @@
 
 from fractions import Fraction
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, network
-from rankcheck.linalg import rank
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import antipodal_bracket, antipodal_difference, point, tangent
 
 
 @instances
@@ -24,7 +20,7 @@ STEPS = 24
 def an_arc_anywhere(g, steps):
     """An equally short arc without bisection: the difference need not change its sign over it."""
     zero = g.biases[-1].new_zeros(g.batch)
-    return zero, zero + scalar(Fraction(2) ** (1 - steps), zero)
+    return zero, zero + linalg.scalar(Fraction(2) ** (1 - steps), zero)
 
 
 @construction(
@@ -33,10 +29,10 @@ def an_arc_anywhere(g, steps):
     instances=functions_on_the_circle(),
     mutants={"without bisection": {"bracket": an_arc_anywhere}},
     loose={"the change of sign": "the right side is zero, which no factor tightens"},
-    witness=antipodal_bracket,
+    witness=witnesses.antipodal_bracket,
     effort=0.5,
 )
-def test_circle(g, m, *, bracket=antipodal_bracket):
+def test_circle(g, m, *, bracket=witnesses.antipodal_bracket):
     r"""The identity of the circle has Jacobian rank one, and no map to the line takes it apart.
 
     Restricted to a tangent of the unit circle, the identity is the projection onto a line, so
@@ -48,14 +44,14 @@ def test_circle(g, m, *, bracket=antipodal_bracket):
     arc of parameters of length $2^{-23}$, so that by continuity it vanishes there. That rank two
     suffices is the identity itself, through $\mathbb R^2$.
     """
-    t = tangent(m).unsqueeze(-1)
+    t = witnesses.tangent(m).unsqueeze(-1)
     projection = t @ t.mT
     low, high = bracket(g, STEPS)
-    start, end = antipodal_difference(g, low), antipodal_difference(g, high)
-    x = point(low)
-    scale = network_scale(g, x)[..., 0]
+    start, end = witnesses.antipodal_difference(g, low), witnesses.antipodal_difference(g, high)
+    x = witnesses.point(low)
+    scale = tolerances.network_scale(g, x)[..., 0]
     return (
-        eq(rank(projection), 1, label="the tangent"),
+        eq(linalg.rank(projection), 1, label="the tangent"),
         eq(projection @ t, t, label="the tangent is kept"),
         leq(start * end, 0, scale=scale * (start.abs() + end.abs()), label="the change of sign"),
         eq(high - low, Fraction(2) ** (1 - STEPS), label="the arc"),

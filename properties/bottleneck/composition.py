@@ -7,13 +7,20 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, construction, eq, leq, paper, step
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import excess, secant_cost
+from rankcheck import (
+    Erratum,
+    Network,
+    bound,
+    construction,
+    costs,
+    eq,
+    leq,
+    linalg,
+    paper,
+    step,
+    tolerances,
+)
 from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal, slope
-from rankcheck.linalg import log_pseudo_determinant, power, rank
-from rankcheck.networks import Network
-from rankcheck.theory.scalars import scalar
 
 from ._active import active_network
 
@@ -53,7 +60,7 @@ def signed_seams(source: Source):
 def rank_of_composition(f, g, x):
     """The rank of J(f∘g)(x)."""
     J = f.jacobian(g(x)) @ g.jacobian(x)
-    return {"rank J(f∘g)": rank(J, f.after(g).jacobian_noise(x))}
+    return {"rank J(f∘g)": linalg.rank(J, f.after(g).jacobian_noise(x))}
 
 
 @construction(
@@ -85,15 +92,15 @@ def test_composition(f, g, x, *, concatenate=Network.after, weight=2):
     net = concatenate(f, g)
     J = f.jacobian(g(x)) @ g.jacobian(x)
     noise = f.after(g).jacobian_noise(x)
-    k = rank(J, noise)
-    together = excess(f, k) + excess(g, k)
+    k = linalg.rank(J, noise)
+    together = costs.excess(f, k) + costs.excess(g, k)
     size = f.cost() + g.cost() + k * net.depth
-    log_det = log_pseudo_determinant(J, noise) * scalar(weight, J)
+    log_det = linalg.log_pseudo_determinant(J, noise) * linalg.scalar(weight, J)
     return (
-        eq(net(x), f(g(x)), scale=network_scale(net, x), label="the function"),
+        eq(net(x), f(g(x)), scale=tolerances.network_scale(net, x), label="the function"),
         eq(net.depth, f.depth + g.depth, label="the depth"),
-        leq(log_det, excess(net, k), scale=size, label="the Jacobian"),
-        leq(excess(net, k), together, scale=size, label="the excess"),
+        leq(log_det, costs.excess(net, k), scale=size, label="the Jacobian"),
+        leq(costs.excess(net, k), together, scale=size, label="the excess"),
     )
 
 
@@ -137,7 +144,7 @@ def test_composition_as_printed(p, q, r, a):
     Tested for $f(x) = px$, $g(x) = qx$ on $[-r, r]$ and $L_1 = L_2 = 1$, where the right side is at
     most $p^2 + q^2$ and the left side at least the bound of bottleneck.secant-cost.
     """
-    return leq(secant_cost(2 * r * (p * q).abs(), r, a), p * p + q * q)
+    return leq(costs.secant_cost(2 * r * (p * q).abs(), r, a), p * p + q * q)
 
 
 @instances
@@ -156,7 +163,7 @@ def cheapest_secants(source: Source):
     r = 2 + positive(source)
     a = a / 4 if not isinstance(a, float) else a
     w, b = (1 + a) * r, torch.zeros_like(r) + (1 - a)
-    v = power(w * w + b * b, Fraction(1, 2))
+    v = linalg.power(w * w + b * b, Fraction(1, 2))
     weights = (w[..., None, None], v[..., None, None])
     return Network(weights, (b.unsqueeze(-1), torch.zeros_like(b).unsqueeze(-1)), a), r
 
@@ -177,7 +184,7 @@ def test_secant_cost(net, r, *, weight=1):
     """
     x = r.unsqueeze(-1)
     rise = net(x) - net(-x)
-    size = network_scale(net, x).sum(-1)
-    length = power((rise * rise).sum(-1), Fraction(1, 2))
-    least = secant_cost(length, r, net.slope) * scalar(weight, length)
+    size = tolerances.network_scale(net, x).sum(-1)
+    length = linalg.power((rise * rise).sum(-1), Fraction(1, 2))
+    least = costs.secant_cost(length, r, net.slope) * linalg.scalar(weight, length)
     return leq(least, net.cost(), scale=size)

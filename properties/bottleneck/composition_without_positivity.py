@@ -7,9 +7,19 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, construction, eq, leq, limit, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import excess
+from rankcheck import (
+    Network,
+    construction,
+    costs,
+    eq,
+    leq,
+    limit,
+    linalg,
+    networks,
+    paper,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import (
     Source,
     box,
@@ -21,10 +31,6 @@ from rankcheck.instances import (
     positive,
     slope,
 )
-from rankcheck.linalg import eye, power
-from rankcheck.networks import interval_bounds
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import scaled_seam, seam_cost_bound, seam_cost_estimate
 
 
 @instances
@@ -40,7 +46,7 @@ def shrunk_isometries(source: Source):
     k = source.integer(1, 3)
     V, U = orthogonal(source, k), orthogonal(source, k)
     zero = V.new_zeros((*source.batch, k))
-    identity = eye(k, V).expand(*source.batch, k, k)
+    identity = linalg.eye(k, V).expand(*source.batch, k, k)
     g = Network.linear((V.mT, identity), slope(source))
     f = Network.linear((identity, U), g.slope)
     x = (V @ positive(source, k).unsqueeze(-1)).squeeze(-1)
@@ -56,15 +62,15 @@ def shifted_too_little(source: Source):
 
 def scale_not_undone(f, g, shift, scale):
     """The layers of g shrunk, and those of f left as they are."""
-    net = scaled_seam(f, g, shift, scale)
+    net = witnesses.scaled_seam(f, g, shift, scale)
     weights = (*net.weights[: g.depth], *f.weights)
     return net.with_parameters(weights, (*net.biases[: g.depth], *f.biases))
 
 
 def without_the_shift_in_f(f, g, shift, scale):
     """The first bias of f as it was."""
-    net = scaled_seam(f, g, shift, scale)
-    whole = scaled_seam(f, g, 0 * shift, scale)
+    net = witnesses.scaled_seam(f, g, shift, scale)
+    whole = witnesses.scaled_seam(f, g, 0 * shift, scale)
     biases = (*net.biases[: g.depth], *whole.biases[g.depth :])
     return net.with_parameters(net.weights, biases)
 
@@ -80,9 +86,9 @@ def without_the_shift_in_f(f, g, shift, scale):
         "the shift not undone": {"witness": without_the_shift_in_f},
         "a cost 2 % lower": {"weight": 0.98},
     },
-    witness=scaled_seam,
+    witness=witnesses.scaled_seam,
 )
-def test_shrunk_seam(f, g, t, s, x, *, witness=scaled_seam, weight=1):
+def test_shrunk_seam(f, g, t, s, x, *, witness=witnesses.scaled_seam, weight=1):
     r"""A network for f∘g that shrinks and shifts the values of g into the orthant.
 
     Let $g + t \ge 0$ on $\Omega$, $t \ge 0$ and $0 < s \le 1$. The layers of $g$ shrink their output
@@ -95,15 +101,19 @@ def test_shrunk_seam(f, g, t, s, x, *, witness=scaled_seam, weight=1):
     Proof: docs/proofs/composition-without-positivity.md.
     """
     net = witness(f, g, t, s)
-    entries = network_scale(net, x) + network_scale(f, network_scale(g, x) + t)
+    entries = tolerances.network_scale(net, x) + tolerances.network_scale(
+        f, tolerances.network_scale(g, x) + t
+    )
     small = (s <= 0.5) & torch.full(tuple(s.shape), g.depth >= 2)
     size = f.cost() + g.cost()
     return (
         eq(net(x), f(g(x)), scale=entries, label="the function"),
-        leq(net.cost(), seam_cost_bound(f, g, t, s) * weight, scale=size, label="the cost"),
         leq(
-            seam_cost_bound(f, g, t, s),
-            seam_cost_estimate(f, g, t, s) * weight,
+            net.cost(), witnesses.seam_cost_bound(f, g, t, s) * weight, scale=size, label="the cost"
+        ),
+        leq(
+            witnesses.seam_cost_bound(f, g, t, s),
+            witnesses.seam_cost_estimate(f, g, t, s) * weight,
             scale=size / s,
             where=small,
             label="the biases at the seam",
@@ -134,7 +144,7 @@ def signed_sequences(source: Source):
     g_1, g_2 = part(outputs=k), part(inputs=k, outputs=middle)
     f_1, f_2 = part(inputs=middle, outputs=k), part(inputs=k)
     low, high = box(source, g_1.widths[0])
-    lower, _ = interval_bounds(g_2.after(g_1), low, high)
+    lower, _ = networks.interval_bounds(g_2.after(g_1), low, high)
     n = source.choice((4, 8, 16, 32, 64))
     m = n + source.integer(0, 2)
     return (f_2, f_1), (g_2, g_1), torch.relu(-lower), n, m, k, point_in(source, low, high)
@@ -144,7 +154,7 @@ def signed_sequences(source: Source):
 def isometric_sequences(source: Source):
     """Isometries at positive seams, those of f times 1 to 2 and those of g times 1/2 to 1; t = 0, m = n."""
     k, n = source.integer(1, 3), source.choice((2, 3, 4, 8, 16))
-    identity = eye(k, positive(source, k)).expand(*source.batch, k, k)
+    identity = linalg.eye(k, positive(source, k)).expand(*source.batch, k, k)
     up = source.tensor(1, 1, low=1.0, high=2.0)
     down = source.tensor(1, 1, low=0.5, high=1.0)
     f = Network.linear((up * orthogonal(source, k),)), Network.linear((identity,))
@@ -163,7 +173,7 @@ def deepened(outer, inner, depth):
     """outer∘σ∘inner with identity layers after the activation up to this depth, for slope 0."""
     like = inner.weights[-1]
     layers = max(0, depth - outer.depth - inner.depth)
-    identity = eye(inner.widths[-1], like).expand(*inner.batch, *[inner.widths[-1]] * 2)
+    identity = linalg.eye(inner.widths[-1], like).expand(*inner.batch, *[inner.widths[-1]] * 2)
     zero = torch.zeros_like(inner.biases[-1])
     weights = (*inner.weights, *[identity] * layers, *outer.weights)
     return inner.with_parameters(weights, (*inner.biases, *[zero] * layers, *outer.biases))
@@ -185,7 +195,7 @@ def one_over(n):
         "2 % less beside the sum": {"weight": Fraction(49, 50)},
         "E_g of the other sign": {"sign": 1},
     },
-    witness=scaled_seam,
+    witness=witnesses.scaled_seam,
     effort=0.5,
 )
 def test_composition_without_positivity(f, g, t, n, m, k, x, *, scale=one_over, weight=1, sign=-1):
@@ -210,15 +220,22 @@ def test_composition_without_positivity(f, g, t, n, m, k, x, *, scale=one_over, 
     """
     (f_2, f_1), (g_2, g_1) = f, g
     f_n, g_m = deepened(f_2, f_1, n), deepened(g_2, g_1, m)
-    net = scaled_seam(f_n, g_m, t, t.new_zeros(t.shape[:-1]) + scalar(scale(n), t))
-    E_f, E_g = excess(f_n, k), excess(g_m, k)
-    square = power(scalar(n, t), Fraction(2, n))
+    net = witnesses.scaled_seam(f_n, g_m, t, t.new_zeros(t.shape[:-1]) + linalg.scalar(scale(n), t))
+    E_f, E_g = costs.excess(f_n, k), costs.excess(g_m, k)
+    square = linalg.power(linalg.scalar(n, t), Fraction(2, n))
     rate = k * n * (square + 1 / square - 2) + (square - 1) * torch.relu(E_f)
     rate = rate + (1 - 1 / square) * torch.relu(sign * E_g)
     rate = rate + (1 + square * (k * n + E_f)) * (t * t).sum(-1) * 2 / n**2
     size = net.cost() + f_n.cost() + g_m.cost()
-    entries = network_scale(net, x) + network_scale(f_n, network_scale(g_m, x) + t)
+    entries = tolerances.network_scale(net, x) + tolerances.network_scale(
+        f_n, tolerances.network_scale(g_m, x) + t
+    )
     return (
         eq(net(x), f_n(g_m(x)), scale=entries, label="the function"),
-        leq(excess(net, k), E_f + E_g + rate * scalar(weight, t), scale=size, label="the excess"),
+        leq(
+            costs.excess(net, k),
+            E_f + E_g + rate * linalg.scalar(weight, t),
+            scale=size,
+            label="the excess",
+        ),
     )

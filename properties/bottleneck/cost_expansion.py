@@ -2,15 +2,8 @@
 
 from fractions import Fraction
 
-from rankcheck import leq, limit, paper
-from rankcheck.costs import (
-    cost_expansion,
-    expansion_remainder,
-    linear_cost,
-    log_gram_squared,
-)
+from rankcheck import costs, leq, limit, linalg, paper
 from rankcheck.instances import Source, instances, matrix, semi_orthogonal
-from rankcheck.theory.scalars import scalar
 
 
 @instances
@@ -45,8 +38,8 @@ def test_cost_expansion(A, L, *, share=1, second=1):
     represented by linear layers has $R^{(0)} = \operatorname{rank} A$, $R^{(1)} = 2 \log |A|_+$ and
     $R^{(2)} = \frac12 \|\log_+ A^T A\|_F^2$.
     """
-    cost, expansion = linear_cost(A, L), cost_expansion(A, L)
-    size = cost + expansion.abs() + expansion_remainder(A, 1)
-    left_out = log_gram_squared(A) / (2 * L) * scalar(1 - second, cost)
+    cost, expansion = costs.linear_cost(A, L), costs.cost_expansion(A, L)
+    size = cost + expansion.abs() + costs.expansion_remainder(A, 1)
+    left_out = costs.log_gram_squared(A) / (2 * L) * linalg.scalar(1 - second, cost)
     rest = (cost - expansion + left_out).abs()
-    return leq(rest, expansion_remainder(A, L) * scalar(share, cost), scale=size)
+    return leq(rest, costs.expansion_remainder(A, L) * linalg.scalar(share, cost), scale=size)

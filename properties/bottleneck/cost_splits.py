@@ -2,9 +2,18 @@
 
 import torch
 
-from rankcheck import cited, construction, eq, identity, leq, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import excess, linear_cost, offset_price
+from rankcheck import (
+    cited,
+    construction,
+    costs,
+    eq,
+    identity,
+    leq,
+    networks,
+    paper,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import (
     Source,
     balanced_linear_networks,
@@ -14,8 +23,6 @@ from rankcheck.instances import (
     positive,
     slope,
 )
-from rankcheck.networks import balance_layers, leaky
-from rankcheck.witnesses import plane_beside_constant
 
 
 @instances
@@ -68,7 +75,7 @@ def _column(net):
     effort=0.7,
     audit="left out: an identity of the formulas: both sides are the same for every network",
 )
-def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=balance_layers):
+def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=networks.balance_layers):
     r"""Three consequences of this: a network of least cost consists of two halves of least cost.
 
     The statement: at a network of least cost
@@ -89,16 +96,16 @@ def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=balance_layers):
     """
     best = cheapest(net)
     lower, upper = cut_into(best, cut)
-    hidden = leaky(lower(x), _column(net))
-    parts = balance_layers(lower).cost() + balance_layers(upper).cost()
+    hidden = networks.leaky(lower(x), _column(net))
+    parts = networks.balance_layers(lower).cost() + networks.balance_layers(upper).cost()
     below, above, whole = lower.jacobian(x), upper.jacobian(hidden), best.jacobian(x)
-    slopes = linear_cost(below, lower.depth, lower.jacobian_noise(x)) + linear_cost(
+    slopes = costs.linear_cost(below, lower.depth, lower.jacobian_noise(x)) + costs.linear_cost(
         above, upper.depth, upper.jacobian_noise(hidden)
     )
-    least = linear_cost(whole, net.depth, best.jacobian_noise(x))
+    least = costs.linear_cost(whole, net.depth, best.jacobian_noise(x))
     return (
         eq(parts, best.cost(), label="the halves of the cheapest"),
-        eq(upper(hidden), net(x), scale=network_scale(best, x), label="the function"),
+        eq(upper(hidden), net(x), scale=tolerances.network_scale(best, x), label="the function"),
         leq(least, slopes, label="the Jacobian of the whole"),
         leq(slopes, best.cost(), label="the Jacobians of the halves"),
     )
@@ -121,7 +128,7 @@ def higher_constants(source: Source):
 
 def with_all_at_the_end(n, c, depth, a):
     """The network with the constant in the last bias."""
-    net = plane_beside_constant(n, 0 * c, depth, a)
+    net = witnesses.plane_beside_constant(n, 0 * c, depth, a)
     last = torch.cat((net.biases[-1][..., :-1], c.unsqueeze(-1)), -1)
     return net.with_parameters(net.weights, (*net.biases[:-1], last))
 
@@ -135,10 +142,10 @@ def with_all_at_the_end(n, c, depth, a):
         "the constant in the last bias": {"witness": with_all_at_the_end},
         "the bias at the cut left out": {"cut_into": halves_without_a_bias},
     },
-    witness=plane_beside_constant,
+    witness=witnesses.plane_beside_constant,
 )
 def test_cost_splits_beside_a_constant(
-    y, c, L, a, cut, *, witness=plane_beside_constant, cut_into=halves
+    y, c, L, a, cut, *, witness=witnesses.plane_beside_constant, cut_into=halves
 ):
     r"""A network of least cost for y ↦ (y, c) consists of two halves of least cost, at every cut.
 
@@ -155,15 +162,17 @@ def test_cost_splits_beside_a_constant(
     net = witness(y.shape[-1], c, L, a)
     lower, upper = cut_into(net, cut)
     value, below = torch.cat((y, c.unsqueeze(-1)), -1), lower(y)
-    n, price, height = y.shape[-1], offset_price(c * c), below[..., -1]
-    middle = offset_price(height * height)
+    n, price, height = y.shape[-1], costs.offset_price(c * c), below[..., -1]
+    middle = costs.offset_price(height * height)
     start = torch.cat((y, height.unsqueeze(-1)), -1)
     return (
-        eq(upper(below), value, scale=network_scale(net, y), label="the function"),
-        eq(below, start, scale=network_scale(lower, y), label="the representation"),
-        eq(excess(net, n), price, scale=net.cost() + n * L, label="the whole"),
-        eq(excess(lower, n), middle, scale=net.cost() + n * L, label="the lower half"),
-        eq(excess(upper, n), price - middle, scale=net.cost() + n * L, label="the upper half"),
+        eq(upper(below), value, scale=tolerances.network_scale(net, y), label="the function"),
+        eq(below, start, scale=tolerances.network_scale(lower, y), label="the representation"),
+        eq(costs.excess(net, n), price, scale=net.cost() + n * L, label="the whole"),
+        eq(costs.excess(lower, n), middle, scale=net.cost() + n * L, label="the lower half"),
+        eq(
+            costs.excess(upper, n), price - middle, scale=net.cost() + n * L, label="the upper half"
+        ),
     )
 
 

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import offset_growth
+from rankcheck import Network, bound, costs, leq, linalg, networks, paper, separation, witnesses
 from rankcheck.instances import (
     Source,
     instances,
@@ -15,11 +14,6 @@ from rankcheck.instances import (
     slope,
     steep_networks,
 )
-from rankcheck.linalg import eye, frobenius_squared, power, range_projection
-from rankcheck.networks import Network, leaky, leaky_derivative
-from rankcheck.separation import stereographic
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import bottleneck, offsets, one_sided_distances
 
 from ._bottlenecks import entries, networks_with_bottlenecks
 from ._rounding import rounding, size
@@ -71,10 +65,10 @@ def test_features_near_the_tangent_space(net, x, *, constant=1):
 
     Proof: docs/proofs/features-become-nonnegative.md.
     """
-    at = bottleneck(net, x)
-    squares = offsets(net, x, at.rank)
+    at = witnesses.bottleneck(net, x)
+    squares = witnesses.offsets(net, x, at.rank)
     biases = torch.stack([(b * b).sum(-1) for b in net.biases], -1)
-    e = one_sided_distances(net, x, at.rank) + biases
+    e = witnesses.one_sided_distances(net, x, at.rank) + biases
     right = e * (squares[..., :-1] + constant)
     norms = [(a * a).sum(-1) for a in (*net.activations(x), net(x))]
     largest = torch.stack(norms, -1)
@@ -105,14 +99,14 @@ def inverses_of_activations(source: Source, *, shift=(0.0, 0.25, 2.0, 8.0), off=
     z = (Q @ v.unsqueeze(-1)).squeeze(-1) + entries(source, n, size=away, like=v)
     first = torch.arange(n, device=z.device) < k
     z = torch.where(first & (z < 0.125), z.abs() + 0.125, torch.where(z == 0, z - 0.125, z))
-    DQ = leaky_derivative(z, wide).unsqueeze(-1) * Q
+    DQ = networks.leaky_derivative(z, wide).unsqueeze(-1) * Q
     gram = DQ.mT @ DQ
     regular = torch.linalg.det(gram) > 2.0**-10
     source.require(regular, "σ is injective on the tangents")
-    gram = torch.where(regular[..., None, None], gram, eye(k, like=gram))
+    gram = torch.where(regular[..., None, None], gram, linalg.eye(k, like=gram))
     E = torch.linalg.inv(gram) @ DQ.mT
-    y = leaky(z, wide)
-    rest = eye(n, like=z) - DQ @ E
+    y = networks.leaky(z, wide)
+    rest = linalg.eye(n, like=z) - DQ @ E
     noise = entries(source, k if layers > 1 else n, n, size=loose, like=z) @ rest
     if layers == 1:
         W = Q @ E + noise
@@ -127,7 +121,7 @@ def inverses_of_activations(source: Source, *, shift=(0.0, 0.25, 2.0, 8.0), off=
         bias = torch.cat((bias, height), -1)
         last = torch.cat((Q, (after / height).unsqueeze(-1)), -1)
         after = torch.zeros_like(after)
-    identity = eye(k + constant, like=z).expand(*source.batch, -1, -1)
+    identity = linalg.eye(k + constant, like=z).expand(*source.batch, -1, -1)
     weights = (W, *(identity for _ in range(layers - 2)), last)
     biases = (bias, *(torch.zeros_like(bias) for _ in range(layers - 2)), after)
     return Network(weights, biases, steepness), z, Q
@@ -142,11 +136,11 @@ def nearly_inverse(source: Source):
     layers, k, offset = source.integer(2, 4), source.integer(1, 3), source.integer(0, 1)
     steepness, v = slope(source), 2.0**12 * positive(source, k)
     a = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
-    unit = stereographic(source.tensor(1, low=2.0**-13, high=2.0**-11))
+    unit = separation.stereographic(source.tensor(1, low=2.0**-13, high=2.0**-11))
     s, c = unit[..., :1].unsqueeze(-1).abs(), unit[..., 1:].unsqueeze(-1).abs()
     beta = (s * offset).squeeze(-1)
     s, c = s * (1 - offset), c * (1 - offset) + offset
-    identity = eye(k, like=v).expand(*source.batch, k, k)
+    identity = linalg.eye(k, like=v).expand(*source.batch, k, k)
     none = torch.zeros_like(identity[..., :1])
     Q = torch.cat((c * identity, -s * identity, none.mT), -2)
     E = torch.cat((c * identity, -s * a * identity, none), -1) / (c * c + s * s * a * a)
@@ -194,7 +188,7 @@ def nearly_equal_inverses(source: Source):
     if source.integer(0, 1) == 0:
         return nearly_inverse()(source)
     layers, root = source.integer(1, 2), positive(source, 1, low=2.0**-3, high=3.0)
-    last = torch.ones_like(root) if layers == 2 else power(root * root + 1, Fraction(1, 2))
+    last = torch.ones_like(root) if layers == 2 else linalg.power(root * root + 1, Fraction(1, 2))
     r = torch.cat([root] * (layers - 1) + [last], -1)
     v = positive(source, source.integer(1, 2), low=2.0**-13, high=2.0**-11)
     return growing_inverse(source, v, r, 0.0, -1)
@@ -207,14 +201,14 @@ def without_growth(steps, layers):
 
 def one_layer_less(steps, layers):
     """h_{L−1} in place of h_L, for L ≥ 2."""
-    return offset_growth(steps, max(layers - 1, 1))
+    return costs.offset_growth(steps, max(layers - 1, 1))
 
 
 @instances
 def isometries_beside_features(source: Source):
     """An isometry φ that knows nothing of z, with any z and Q: φ does not invert σ."""
     _, z, Q = inverses_of_activations(shift=(2.0,))(source)
-    return Network.linear((eye(z.shape[-1], like=z).expand(*source.batch, -1, -1),)), z, Q
+    return Network.linear((linalg.eye(z.shape[-1], like=z).expand(*source.batch, -1, -1),)), z, Q
 
 
 @bound(
@@ -230,7 +224,7 @@ def isometries_beside_features(source: Source):
     },
     audit="left out: it is about networks that invert the activation",
 )
-def test_features_become_nonnegative(net, z, Q, *, share=1, growth=offset_growth):
+def test_features_become_nonnegative(net, z, Q, *, share=1, growth=costs.offset_growth):
     r"""Where a representation geodesic is continuous, its features are not negative.
 
     Let $\varphi$ be a network of depth $M$ and slope $a$ with $\varphi(\sigma(\tilde\alpha)) =
@@ -258,13 +252,13 @@ def test_features_become_nonnegative(net, z, Q, *, share=1, growth=offset_growth
     a = net.slope
     wide = a if isinstance(a, int | float) else a.unsqueeze(-1)
     k, cost = Q.shape[-1], net.cost()
-    excess = (cost - k * net.depth) * scalar(share, cost)
-    d, y = leaky_derivative(z, wide), leaky(z, wide)
+    excess = (cost - k * net.depth) * linalg.scalar(share, cost)
+    d, y = networks.leaky_derivative(z, wide), networks.leaky(z, wide)
     DQ = d.unsqueeze(-1) * Q
-    lost = k - frobenius_squared(DQ)
+    lost = k - linalg.frobenius_squared(DQ)
     along = (Q.mT @ z.unsqueeze(-1)).squeeze(-1)
     beside = z - (Q @ along.unsqueeze(-1)).squeeze(-1)
-    before = y - (range_projection(DQ) @ y.unsqueeze(-1)).squeeze(-1)
+    before = y - (linalg.range_projection(DQ) @ y.unsqueeze(-1)).squeeze(-1)
     negative = torch.relu(-z)
     offset = (before * before).sum(-1) + 1
     most = growth(excess, net.depth) * offset

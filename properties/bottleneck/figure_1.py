@@ -4,8 +4,7 @@ from fractions import Fraction
 from itertools import groupby
 from statistics import linear_regression
 
-from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly, recorded_runs
+from rankcheck import mostly, paper, recorded_runs, statistical
 
 #: A network has fitted its data if the error is at most this; that of the network 0 is 1.
 FITTED = 0.1

@@ -1,7 +1,6 @@
 """Figure 2 of `bottleneck`: a network that learns a symmetry, on the recorded experiment."""
 
-from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly, recorded_runs
+from rankcheck import mostly, paper, recorded_runs, statistical
 
 #: Part of the variance of the values that may be left; 1 is that of a constant.
 FITTED = 0.01

@@ -4,41 +4,27 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper, step
-from rankcheck.balls import is_ball
+from rankcheck import Erratum, balls, bound, leq, linalg, paper, step, witnesses
 from rankcheck.instances import (
     balanced_linear_networks,
     balanced_networks_at_points,
     networks_at_points,
 )
-from rankcheck.linalg import (
-    frobenius_squared,
-    log_pseudo_determinant,
-    power,
-    range_projection,
-    schatten_power,
-    singular_values,
-)
-from rankcheck.witnesses import (
-    bottleneck,
-    log_determinant_of_rank,
-    surviving_jacobians,
-)
 
 
 def growth_of_first_layers(maps, at):
     """|Jα̃_ℓ(x) P|_+^{2/k} for ℓ = 1..L, shape (*B, L)."""
-    logs = torch.stack([log_determinant_of_rank(M, at.rank) for M in maps], -1)
+    logs = torch.stack([witnesses.log_determinant_of_rank(M, at.rank) for M in maps], -1)
     return (logs * 2 / at.count.unsqueeze(-1)).exp()
 
 
 def schatten_power_of_rank(A, k, q):
     """‖A‖_{S^q}^q for A (*B, m, n) of rank k (*B) up to rounding."""
-    if is_ball(A):
-        return schatten_power(A, q)
-    s = singular_values(A)
+    if balls.is_ball(A):
+        return linalg.schatten_power(A, q)
+    s = linalg.singular_values(A)
     counted = torch.arange(s.shape[-1], device=s.device) < k.unsqueeze(-1)
-    return torch.where(counted, power(torch.where(counted, s, 1.0), q), 0.0).sum(-1)
+    return torch.where(counted, linalg.power(torch.where(counted, s, 1.0), q), 0.0).sum(-1)
 
 
 def steps(net, x):
@@ -88,12 +74,12 @@ def test_growing_norms(net, x, *, dimensions=lambda k: k, order=lambda layer, de
 
     Print has $J\tilde\alpha_\ell(x)$ without $P$; see bottleneck.growing-norms-as-printed.
     """
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     some, k, layers = at.rank > 0, at.count.unsqueeze(-1), steps(net, x)
-    norms = torch.stack([frobenius_squared(w) for w in net.weights], -1)
+    norms = torch.stack([linalg.frobenius_squared(w) for w in net.weights], -1)
     means = norms.cumsum(-1) / layers
     mean = (net.cost() / net.depth).unsqueeze(-1)
-    maps = surviving_jacobians(net, x, at.rank)
+    maps = witnesses.surviving_jacobians(net, x, at.rank)
     growth = growth_of_first_layers(maps, at)
     sums = torch.stack(
         [
@@ -162,20 +148,20 @@ def test_growing_norms_as_printed(net, x):
     \|J(\tilde\alpha_\ell \to f)(x) P_\ell\|_F^2$, and
     $|J\tilde\alpha_\ell(x)|_+^{2/(k\ell)} \le \frac1{k\ell} \sum_{j \le \ell} \|W_j\|_F^2$.
     """
-    at, parts = bottleneck(net, x), net.at(x)
+    at, parts = witnesses.bottleneck(net, x), net.at(x)
     some, k, layers = at.rank > 0, at.count.unsqueeze(-1), steps(net, x)
     maps = [w @ inner for w, inner in zip(net.weights, parts.inner_jacobians, strict=True)]
-    logs = torch.stack([log_pseudo_determinant(A) for A in maps], -1)
+    logs = torch.stack([linalg.log_pseudo_determinant(A) for A in maps], -1)
     outer = torch.stack(
         [
-            frobenius_squared(G @ range_projection(A))
+            linalg.frobenius_squared(G @ linalg.range_projection(A))
             for G, A in zip(parts.outer_jacobians, maps, strict=True)
         ],
         -1,
     )
     growth = (logs * 2 / k).exp()
     size = (at.count * (at.log_determinant * 2 / at.count).exp()).unsqueeze(-1)
-    norms = torch.stack([frobenius_squared(w) for w in net.weights], -1)
+    norms = torch.stack([linalg.frobenius_squared(w) for w in net.weights], -1)
     powers = (norms.cumsum(-1) / (layers * k)) ** layers
     return (
         leq(size, growth * outer, where=some, label="the quotient"),

@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, linalg, paper
 from rankcheck.instances import balanced_linear_networks, networks_at_points
-from rankcheck.linalg import frobenius_squared
-from rankcheck.theory.scalars import scalar
 
 from ._steep_chains import steep_chains
 
@@ -45,12 +43,12 @@ def test_hidden_lipschitz(net, x, *, logs=2):
         (first, excess, "the first layers"),
         (last, total - excess + costs - 1, "the last layers"),
     ):
-        squares = torch.stack([frobenius_squared(A) for A in maps], -1)
+        squares = torch.stack([linalg.frobenius_squared(A) for A in maps], -1)
         some = squares > 0
         size = torch.where(some, squares, torch.ones_like(squares))
         relations.append(
             leq(
-                size.log() * scalar(Fraction(logs) / 2, size),
+                size.log() * linalg.scalar(Fraction(logs) / 2, size),
                 beyond,
                 where=some,
                 scale=costs.sum(-1, keepdim=True) + net.depth,

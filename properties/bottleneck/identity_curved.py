@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, bound, leq, paper
-from rankcheck.costs import angle_cost, best_last_layer, excess, pull_back
+from rankcheck import Network, bound, costs, leq, linalg, paper
 from rankcheck.instances import (
     Source,
     instances,
@@ -19,13 +18,6 @@ from rankcheck.instances import (
     semi_orthogonal,
     slope,
     triangular,
-)
-from rankcheck.linalg import (
-    frobenius_squared,
-    log_pseudo_determinant,
-    power,
-    range_projection,
-    rank,
 )
 
 from ._active import active_network
@@ -49,7 +41,7 @@ def least_last_layers(source: Source):
     near, far = Q[..., :k], Q[..., k:]
     t = source.tensor(k, low=2.0**-6, high=0.375)
     cosine, sine = ((1 - t * t) / (1 + t * t)).unsqueeze(-2), (2 * t / (1 + t * t)).unsqueeze(-2)
-    W = best_last_layer(near, far, cosine.squeeze(-2), sine.squeeze(-2))
+    W = costs.best_last_layer(near, far, cosine.squeeze(-2), sine.squeeze(-2))
     return W, cosine * near + sine * far, cosine * near - sine * far
 
 
@@ -70,7 +62,7 @@ def planes_outside_the_image(source: Source):
     tight=least_last_layers(),
     needs={"the image of W contains both planes": planes_outside_the_image()},
     mutants={"angles that weigh a twentieth more": {"weight": 1.05}},
-    witness=best_last_layer,
+    witness=costs.best_last_layer,
 )
 def test_identity_curved(W, S, T, *, weight=1):
     r"""Two different tangent planes make the last layer cost more than its rank.
@@ -87,9 +79,9 @@ def test_identity_curved(W, S, T, *, weight=1):
     docs/proofs/identity-curved.md.
     """
     k = S.shape[-1]
-    first, second = (2 * log_pseudo_determinant(pull_back(W, U)) for U in (S, T))
-    price = frobenius_squared(W)
-    angles = angle_cost(S @ S.mT, T @ T.mT)
+    first, second = (2 * linalg.log_pseudo_determinant(costs.pull_back(W, U)) for U in (S, T))
+    price = linalg.frobenius_squared(W)
+    angles = costs.angle_cost(S @ S.mT, T @ T.mT)
     size = price + k + first.abs() + second.abs()
     return leq(angles * weight, price - k + torch.maximum(first, second), scale=size)
 
@@ -104,10 +96,12 @@ def fold(source: Source):
     out = orthogonal(source, 2)
     t = source.tensor(1, low=2.0**-6, high=0.375)
     cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-    W = best_last_layer(out[..., :1], out[..., 1:], cosine, sine)
-    stretch = power(cosine + sine, Fraction(1, L - 1)).unsqueeze(-1)
-    column = power(torch.cat((cosine, sine), -1) / (cosine + sine), Fraction(1, 2)).unsqueeze(-1)
-    at = power(cosine + sine, Fraction(L - 2, L - 1)) * 2.0**-10
+    W = costs.best_last_layer(out[..., :1], out[..., 1:], cosine, sine)
+    stretch = linalg.power(cosine + sine, Fraction(1, L - 1)).unsqueeze(-1)
+    column = linalg.power(
+        torch.cat((cosine, sine), -1) / (cosine + sine), Fraction(1, 2)
+    ).unsqueeze(-1)
+    at = linalg.power(cosine + sine, Fraction(L - 2, L - 1)) * 2.0**-10
     zero = torch.zeros_like(t)
     bias = torch.cat((zero, -(stretch * column)[..., 1, :] * at), -1)
     net = Network(
@@ -162,7 +156,7 @@ def planar_networks(source: Source):
 
 def rank_along_tangents(net, x, tangents):
     """The rank of Jf(x)S."""
-    return {"rank Jf(x)S": rank(net.jacobian(x) @ tangents, net.jacobian_noise(x))[..., 0]}
+    return {"rank Jf(x)S": linalg.rank(net.jacobian(x) @ tangents, net.jacobian_noise(x))[..., 0]}
 
 
 @bound(
@@ -192,11 +186,11 @@ def test_two_tangent_planes(net, x, tangents, *, weight=1):
     slope near $-1$ come close to equality with that term.
     """
     J, noise = net.jacobian(x) @ tangents, net.jacobian_noise(x)
-    k = rank(J, noise)
-    log_det = log_pseudo_determinant(J, noise)
-    P = range_projection(J)
-    angles = angle_cost(P[..., 0, :, :], P[..., 1, :, :])
-    more = excess(net, k[..., 0])
+    k = linalg.rank(J, noise)
+    log_det = linalg.log_pseudo_determinant(J, noise)
+    P = linalg.range_projection(J)
+    angles = costs.angle_cost(P[..., 0, :, :], P[..., 1, :, :])
+    more = costs.excess(net, k[..., 0])
     size = net.cost() + k[..., 0] * net.depth + log_det.abs().sum(-1)
     both = k[..., 0] == k[..., 1]
     return leq(log_det.sum(-1) + angles * weight, more, scale=size, where=both)

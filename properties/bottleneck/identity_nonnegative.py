@@ -2,13 +2,8 @@
 
 from fractions import Fraction
 
-from rankcheck import Erratum, Network, bound, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import excess, linear_cost, pull_back
+from rankcheck import Erratum, Network, bound, costs, eq, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, planar_domain, positive, semi_orthogonal, slope
-from rankcheck.linalg import eye, log_pseudo_determinant, rank
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import planar_identity
 
 from ._active import active_network
 
@@ -25,7 +20,7 @@ def identities_along_a_domain(source: Source):
     net = active_network(source, x, rank=k, depth=L, outputs=n, slope=a)
     at = net.at(x)
     hidden, A = at.activations[-1], at.inner_jacobians[-1] @ T
-    W = T @ pull_back(A, eye(A.shape[-2], A))
+    W = T @ costs.pull_back(A, linalg.eye(A.shape[-2], A))
     b = x - (W @ hidden.unsqueeze(-1)).squeeze(-1)
     return net.with_parameters((*net.weights[:-1], W), (*net.biases[:-1], b)), T, x
 
@@ -34,7 +29,7 @@ def identities_along_a_domain(source: Source):
 def planar_identities(source: Source):
     """The identity of a planar domain in k dimensions, at cost kL."""
     V, O, x = planar_domain(source)  # noqa: E741
-    return planar_identity(O, source.integer(1, 5), slope(source)), V, x
+    return witnesses.planar_identity(O, source.integer(1, 5), slope(source)), V, x
 
 
 @instances
@@ -68,8 +63,8 @@ def test_identity_nonnegative(net, T, x, *, more=0):
     It is bottleneck.regularity-on-a-domain with $\log |P_T|_+ = 0$, as the source has it.
     """
     k = T.shape[-1]
-    J, scale = net.jacobian(x) @ T, network_scale(net, x)
-    along = rank(J, net.jacobian_noise(x)) == k
+    J, scale = net.jacobian(x) @ T, tolerances.network_scale(net, x)
+    along = linalg.rank(J, net.jacobian_noise(x)) == k
     return (
         leq((k + more) * net.depth, net.cost(), where=along, label="the cost"),
         eq(net(x), x, scale=scale, label="the function"),
@@ -91,7 +86,7 @@ def networks_on_domains(source: Source):
 def stretched_planes(source: Source):
     """The identity of a planar domain, each layer stretched by the same factor near one."""
     V, O, x = planar_domain(source)  # noqa: E741
-    net = planar_identity(O, source.integer(1, 5), slope(source))
+    net = witnesses.planar_identity(O, source.integer(1, 5), slope(source))
     stretch = positive(source, 1, 1, low=1.0, high=1.0 + 2.0**-20)
     return Network([stretch * W for W in net.weights], net.biases, net.slope), x, V
 
@@ -117,11 +112,21 @@ def test_regularity_on_a_domain(net, x, tangent, *, weight=2, share=1):
     not given in other directions.
     """
     J, noise, L = net.jacobian(x) @ tangent, net.jacobian_noise(x), net.depth
-    k = rank(J, noise)
-    middle = linear_cost(J, L, noise) - k * L
+    k = linalg.rank(J, noise)
+    middle = costs.linear_cost(J, L, noise) - k * L
     size = net.cost() + k * L
-    log_det = log_pseudo_determinant(J, noise)
+    log_det = linalg.log_pseudo_determinant(J, noise)
     return (
-        leq(middle * scalar(share, middle), excess(net, k), scale=size, label="the excess cost"),
-        leq(log_det * scalar(weight, log_det), middle, scale=size, label="the log-determinant"),
+        leq(
+            middle * linalg.scalar(share, middle),
+            costs.excess(net, k),
+            scale=size,
+            label="the excess cost",
+        ),
+        leq(
+            log_det * linalg.scalar(weight, log_det),
+            middle,
+            scale=size,
+            label="the log-determinant",
+        ),
     )

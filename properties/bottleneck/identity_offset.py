@@ -7,10 +7,20 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, bound, construction, eq, leq, limit, paper
-from rankcheck.claims.claim import Need
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import excess, linear_cost, offset_cost, offset_price, offset_squares
+from rankcheck import (
+    Need,
+    Network,
+    bound,
+    construction,
+    costs,
+    eq,
+    leq,
+    limit,
+    linalg,
+    paper,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import (
     CLEARANCE,
     Source,
@@ -22,15 +32,6 @@ from rankcheck.instances import (
     positive,
     semi_orthogonal,
     slope,
-)
-from rankcheck.linalg import power
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import (
-    cheapest_heights,
-    constant_network,
-    least_constant_cost,
-    offset_identity,
-    plane_beside_constant,
 )
 
 
@@ -80,7 +81,7 @@ def witnesses_along_their_planes(source: Source):
     """The identity beside an offset, at a point inside its cone, along the plane."""
     heights = source.tensor(source.integer(2, 6), low=0.0, high=2.0)
     V, O, e, x = offset_domain(source, heights)  # noqa: E741
-    return offset_identity(O, e, heights, slope(source)), x, V
+    return witnesses.offset_identity(O, e, heights, slope(source)), x, V
 
 
 @instances
@@ -106,7 +107,7 @@ def sum_of_squares(squares):
     mutants={"the sum of the u alone": {"price": sum_of_squares}},
     audit="at points: |a| ≤ 1; ranks, directions, heavy",
 )
-def test_offset_bound(net, x, tangent, *, price=offset_cost):
+def test_offset_bound(net, x, tangent, *, price=costs.offset_cost):
     r"""A network pays for the part of its values that its Jacobian does not span.
 
     Let the columns of $T$ be orthonormal directions at $x$ and $u_\ell$ the squared distance of
@@ -117,8 +118,8 @@ def test_offset_bound(net, x, tangent, *, price=offset_cost):
     counts as active. Proof: docs/proofs/identity-offset.md.
     """
     J = net.jacobian(x) @ tangent
-    slopes = linear_cost(J, net.depth, net.jacobian_noise(x))
-    return leq(slopes + price(offset_squares(net, x, tangent)), net.cost())
+    slopes = costs.linear_cost(J, net.depth, net.jacobian_noise(x))
+    return leq(slopes + price(costs.offset_squares(net, x, tangent)), net.cost())
 
 
 @instances
@@ -155,9 +156,9 @@ def staying_up(c, depth):
         "no height before the last": {"heights": no_height_in_between},
         "a height that stays": {"heights": staying_up},
     },
-    witness=offset_identity,
+    witness=witnesses.offset_identity,
 )
-def test_identity_offset(V, O, e, c, L, a, x, *, heights=cheapest_heights):  # noqa: E741
+def test_identity_offset(V, O, e, c, L, a, x, *, heights=witnesses.cheapest_heights):  # noqa: E741
     r"""The identity beside an offset costs kL and the price of a constant.
 
     Let $\Omega = c e + \Omega_0$ with $\Omega_0$ planar of dimension $k$, completely positive
@@ -171,12 +172,17 @@ def test_identity_offset(V, O, e, c, L, a, x, *, heights=cheapest_heights):  # n
     $R^{(1)}(id; \Omega) = 0$ a domain has to be planar, not only affinely planar. Proof:
     docs/proofs/identity-offset.md.
     """
-    net = offset_identity(O, e, heights(c, L), a)
+    net = witnesses.offset_identity(O, e, heights(c, L), a)
     k = V.shape[-1]
-    scale = network_scale(net, x.abs() + 1)
+    scale = tolerances.network_scale(net, x.abs() + 1)
     return (
         eq(net(x), x, scale=scale, label="the function"),
-        eq(excess(net, k), least_constant_cost(c), scale=net.cost() + k * L, label="the cost"),
+        eq(
+            costs.excess(net, k),
+            witnesses.least_constant_cost(c),
+            scale=net.cost() + k * L,
+            label="the cost",
+        ),
     )
 
 
@@ -196,7 +202,7 @@ def planes_outside_the_orthant(source: Source):
 
 def with_all_in_the_last_bias(n, c, depth, slope):
     """The constant is the bias of the last layer alone."""
-    net = plane_beside_constant(n, 0 * c, depth, slope)
+    net = witnesses.plane_beside_constant(n, 0 * c, depth, slope)
     bias = torch.cat((net.biases[-1][..., :n], c.unsqueeze(-1)), -1)
     return net.with_parameters(net.weights, (*net.biases[:-1], bias))
 
@@ -207,9 +213,9 @@ def with_all_in_the_last_bias(n, c, depth, slope):
     instances=planes_and_constants(),
     needs={"the domain lies in the orthant": planes_outside_the_orthant()},
     mutants={"all in the last bias": {"witness": with_all_in_the_last_bias}},
-    witness=plane_beside_constant,
+    witness=witnesses.plane_beside_constant,
 )
-def test_plane_beside_a_constant(n, c, L, a, x, *, witness=plane_beside_constant):
+def test_plane_beside_a_constant(n, c, L, a, x, *, witness=witnesses.plane_beside_constant):
     r"""The map y ↦ (y, c) costs nL and the price of a constant, at every depth from two on.
 
     Let $\Omega$ lie in the orthant of $\mathbb R^n$ and contain an open set, $f(y) = (y, c)$ and
@@ -223,8 +229,13 @@ def test_plane_beside_a_constant(n, c, L, a, x, *, witness=plane_beside_constant
     net = witness(n, c, L, a)
     value = torch.cat((x, c.unsqueeze(-1)), -1)
     return (
-        eq(net(x), value, scale=network_scale(net, x), label="the function"),
-        eq(excess(net, n), least_constant_cost(c), scale=net.cost() + n * L, label="the cost"),
+        eq(net(x), value, scale=tolerances.network_scale(net, x), label="the function"),
+        eq(
+            costs.excess(net, n),
+            witnesses.least_constant_cost(c),
+            scale=net.cost() + n * L,
+            label="the cost",
+        ),
     )
 
 
@@ -262,9 +273,9 @@ def test_offset_steps(s, t, *, most=4, weight=1):
     So a chain costs $\sum_{\ell=1}^L u_\ell/(1 + u_{\ell-1}) \ge \rho(u_L) - \rho(u_0)$ at every
     length. Proof: docs/proofs/identity-offset.md.
     """
-    cost = offset_cost((s, t)) * scalar(weight, t)
-    before = offset_price(s, most)
-    return leq(offset_price(t, most), before + cost, scale=1 + before + cost)
+    cost = costs.offset_cost((s, t)) * linalg.scalar(weight, t)
+    before = costs.offset_price(s, most)
+    return leq(costs.offset_price(t, most), before + cost, scale=1 + before + cost)
 
 
 @instances
@@ -284,7 +295,7 @@ def chains(source: Source, *, length=(4, 64)):
 @instances
 def cheapest_chains(source: Source):
     """The heights of the witness, of length 4 to 64."""
-    return cheapest_heights(positive(source, low=0.125, high=2.0), source.integer(4, 64))
+    return witnesses.cheapest_heights(positive(source, low=0.125, high=2.0), source.integer(4, 64))
 
 
 @instances
@@ -310,8 +321,8 @@ def test_offset_chains(c, *, weight=1):
     At $L = 3$ it is false for $c = 2$. Proof: docs/proofs/identity-offset.md.
     """
     u = c * c
-    total = offset_cost(u.unbind(-1)) * scalar(weight, u)
-    return leq(least_constant_cost(c[..., 0]), total)
+    total = costs.offset_cost(u.unbind(-1)) * linalg.scalar(weight, u)
+    return leq(witnesses.least_constant_cost(c[..., 0]), total)
 
 
 @instances
@@ -323,7 +334,7 @@ def networks_at_the_origin(source: Source):
 @instances
 def cheapest_constants(source: Source):
     """The cheapest network of depth 2 to 8 for a constant of size at most 2, at any slope."""
-    net = constant_network(source.tensor(low=-2.0, high=2.0), source.integer(2, 8))
+    net = witnesses.constant_network(source.tensor(low=-2.0, high=2.0), source.integer(2, 8))
     return Network(net.weights, net.biases, slope(source))
 
 
@@ -352,10 +363,10 @@ def constants_up_to_two_and_beyond(source: Source):
     tight=constants_up_to_two_and_beyond(),
     needs={"|c| ≤ 2": Need(cheaper_than_depth_two(), {"cap": 3})},
     mutants={"the last bias alone": {"cost": lambda c: c * c}},
-    witness=constant_network,
+    witness=witnesses.constant_network,
     audit="on the network: |a| ≤ 1",
 )
-def test_constant_cost(net, *, cap=2, cost=least_constant_cost):
+def test_constant_cost(net, *, cap=2, cost=witnesses.least_constant_cost):
     r"""The value at the origin bounds the cost of a network of any depth.
 
     $\|\theta\|^2 \ge R(\min(\|f(0)\|, 2))$ with $R(c) = c^2$ for $c \le 1$ and $2c - 1$ for
@@ -367,5 +378,5 @@ def test_constant_cost(net, *, cap=2, cost=least_constant_cost):
     """
     value = net(net.weights[0].new_zeros((*net.batch, net.widths[0])))
     square = (value * value).sum(-1)
-    size = power(torch.minimum(square, cap * cap * torch.ones_like(square)), Fraction(1, 2))
+    size = linalg.power(torch.minimum(square, cap * cap * torch.ones_like(square)), Fraction(1, 2))
     return leq(cost(size), net.cost())

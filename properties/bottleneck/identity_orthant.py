@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, bound, leq, paper
-from rankcheck.costs import excess
+from rankcheck import Network, bound, costs, leq, linalg, paper
 from rankcheck.instances import (
     Source,
     instances,
@@ -17,8 +16,6 @@ from rankcheck.instances import (
     semi_orthogonal,
     slope,
 )
-from rankcheck.linalg import eye, frobenius_squared, log_pseudo_determinant, rank
-from rankcheck.theory.scalars import scalar
 
 from ._active import active_network
 
@@ -47,7 +44,7 @@ def planes_with_a_dead_unit(source: Source):
     k, L = source.integer(1, 3), source.integer(2, 4)
     x = positive(source, k, low=1.0, high=4.0)
     row = -positive(source, 1, 1, low=2.0**-6, high=1.0) * x.unsqueeze(-2)
-    identity = eye(k, x).expand(*source.batch, k, k)
+    identity = linalg.eye(k, x).expand(*source.batch, k, k)
     weights = [torch.cat((identity, row), -2), torch.cat((identity, 0 * x.unsqueeze(-1)), -1)]
     return Network.linear((*weights, *[identity] * (L - 2)), 0), identity, x
 
@@ -64,7 +61,7 @@ def points_off_the_plane(source: Source):
     net, _, x = planes_with_a_dead_unit()(source)
     k = x.shape[-1]
     source.require(torch.full(source.batch, k > 1), "the plane has a complement")
-    T = eye(k, x)[..., :1].expand(*source.batch, k, 1)
+    T = linalg.eye(k, x)[..., :1].expand(*source.batch, k, 1)
     return net, T, x
 
 
@@ -102,22 +99,28 @@ def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.s
     """
     at, a = net.at(x), slope_of(net)
     J, noise = at.jacobian @ T, at.jacobian_noise
-    k, log_det = T.shape[-1], log_pseudo_determinant(at.jacobian @ T, at.jacobian_noise)
+    k, log_det = T.shape[-1], linalg.log_pseudo_determinant(at.jacobian @ T, at.jacobian_noise)
     W, b, z = net.weights[0], net.biases[0], at.preactivations[0]
     A = W @ T
     inside = at.inner_jacobians[1] @ T if net.depth > 1 else A
-    norm = frobenius_squared(W) + (b * b).sum(-1)
-    first = norm - k - 2 * log_pseudo_determinant(inside, noise)
+    norm = linalg.frobenius_squared(W) + (b * b).sum(-1)
+    first = norm - k - 2 * linalg.log_pseudo_determinant(inside, noise)
     rows = torch.where(z < 0, (A * A).sum(-1), 0 * z).sum(-1)
     masked = (b * b).sum(-1) + (1 - a * a) * rows
     Wx = (W @ x.unsqueeze(-1)).squeeze(-1)
     below = torch.relu(-Wx)
     stretch = torch.relu((x * x).sum(-1) / (1 - a * a) - 1) + 1
     size = net.cost() + k * net.depth + 2 * log_det.abs()
-    where = rank(J, noise) == k
-    share = scalar(weight, norm)
+    where = linalg.rank(J, noise) == k
+    share = linalg.scalar(weight, norm)
     return (
-        leq(first * share, excess(net, k) - 2 * log_det, scale=size, where=where, label="the rest"),
+        leq(
+            first * share,
+            costs.excess(net, k) - 2 * log_det,
+            scale=size,
+            where=where,
+            label="the rest",
+        ),
         leq(masked * share, first, scale=size, where=where, label="the first layer"),
         leq(
             (below * below).sum(-1),
@@ -149,7 +152,7 @@ def shifts(source: Source):
     w, b = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
     later = positive(source, 1, 1, low=1.0, high=1.0 + 2.0**-24)
     weights, biases = (w.unsqueeze(-1), *[later] * (L - 1)), (b, *[0 * b] * (L - 1))
-    r = b / w * scalar(1 - Fraction(1, 2**26), b)
+    r = b / w * linalg.scalar(1 - Fraction(1, 2**26), b)
     return Network(weights, biases, 0), torch.stack((r, -r), -2)
 
 
@@ -193,12 +196,12 @@ def test_identity_of_an_interval(net, points, *, weight=1):
     docs/proofs/identity-only-if.md.
     """
     J = net.jacobian(points)
-    lengths = frobenius_squared(J)
-    both = (rank(J, net.jacobian_noise(points)) == 1).all(-1)
+    lengths = linalg.frobenius_squared(J)
+    both = (linalg.rank(J, net.jacobian_noise(points)) == 1).all(-1)
     least = torch.minimum(lengths[..., 0], lengths[..., 1])
     least = torch.where(both, least, torch.ones_like(least))
     r, a = points[..., 0, 0], net.slope
     folded = 2 / (1 + a * a) + 0 * r
     price = torch.minimum(1 + r * r, folded).log()
     size = net.cost() + net.depth + least.log().abs()
-    return leq(price * weight, excess(net, 1) - least.log(), scale=size, where=both)
+    return leq(price * weight, costs.excess(net, 1) - least.log(), scale=size, where=both)

@@ -1,10 +1,7 @@
 """Proposition 5/12 of `bottleneck`: the identity of a planar domain has no correction."""
 
-from rankcheck import Network, construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, construction, eq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, planar_domain, positive, semi_orthogonal, slope
-from rankcheck.linalg import eye
-from rankcheck.witnesses import planar_identity
 
 
 @instances
@@ -33,8 +30,8 @@ def outside_the_plane(source: Source):
 
 def identities_in_the_middle(O, depth, slope):  # noqa: E741
     """The witness with the identity of the hidden space in place of the projection onto Im O."""
-    net = planar_identity(O, depth, slope)
-    middle = eye(O.shape[-2], O).expand(*O.shape[:-2], *[O.shape[-2]] * 2)
+    net = witnesses.planar_identity(O, depth, slope)
+    middle = linalg.eye(O.shape[-2], O).expand(*O.shape[:-2], *[O.shape[-2]] * 2)
     weights = [net.weights[0], *[middle] * (depth - 2), net.weights[-1]][:depth]
     return Network(weights, net.biases, net.slope)
 
@@ -48,9 +45,9 @@ def identities_in_the_middle(O, depth, slope):  # noqa: E741
         "the domain is planar": outside_the_plane(),
     },
     mutants={"identities in the middle": {"witness": identities_in_the_middle}},
-    witness=planar_identity,
+    witness=witnesses.planar_identity,
 )
-def test_identity_planar(V, O, L, a, x, *, witness=planar_identity):  # noqa: E741
+def test_identity_planar(V, O, L, a, x, *, witness=witnesses.planar_identity):  # noqa: E741
     r"""The identity on a planar, completely positive domain costs exactly kL.
 
     Let $\Omega$ span a space of dimension $k$, and $O \Omega \ge 0$ with
@@ -61,7 +58,7 @@ def test_identity_planar(V, O, L, a, x, *, witness=planar_identity):  # noqa: E7
     """
     net = witness(O, L, a)
     k = V.shape[-1]
-    scale = network_scale(net, x.abs() + 1)
+    scale = tolerances.network_scale(net, x.abs() + 1)
     return (
         eq(net(x), x, scale=scale, label="the function"),
         eq(net.cost(), k * L, label="the cost"),

@@ -1,9 +1,7 @@
 """Section 5 of `bottleneck`: functions with symmetries have a small rank."""
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, leq, linalg, paper, tolerances
 from rankcheck.instances import Source, clear_of_boundaries, instances, network, orthogonal
-from rankcheck.linalg import rank
 
 
 @instances
@@ -56,8 +54,8 @@ def test_rank_of_invariant_functions(net, across, x, step, *, factor=by_the_quot
     factors, and the quotient by rotations has none that are; bottleneck.symmetry-learning-rank has the example
     of the source, whose factors are polynomials.
     """
-    scale = network_scale(net, x.abs() + step.abs())
-    ranks = rank(net.jacobian(x), net.jacobian_noise(x))
+    scale = tolerances.network_scale(net, x.abs() + step.abs())
+    ranks = linalg.rank(net.jacobian(x), net.jacobian_noise(x))
     return (
         eq(net(x + step), net(x), scale=scale, label="the symmetry"),
         eq(factor(net, across, x), net(x), scale=scale, label="the factors"),

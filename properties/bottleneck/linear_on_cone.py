@@ -7,18 +7,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import distortion, excess
-from rankcheck.instances import (
-    Source,
-    instances,
-    linear_maps_on_cones,
-    triangular,
-)
-from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import cone_network, interpolated_shares, stack_kernels
+from rankcheck import Erratum, construction, costs, eq, leq, linalg, paper, tolerances, witnesses
+from rankcheck.instances import Source, instances, linear_maps_on_cones, triangular
 
 
 @instances
@@ -35,7 +25,7 @@ def one_kernel(depth):
 
 def printed_shares(depth):
     """As printed, p K_in + (1 − p) K_out at p = ℓ/L: the ends are exchanged."""
-    return tuple(1 - p for p in interpolated_shares(depth))
+    return tuple(1 - p for p in witnesses.interpolated_shares(depth))
 
 
 @construction(
@@ -74,9 +64,11 @@ def printed_shares(depth):
             place="proof of Thm 11.3",
         ),
     ),
-    witness=cone_network,
+    witness=witnesses.cone_network,
 )
-def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_shares, rate=1):
+def test_linear_on_cone(
+    A, V, into, out, L, slope, x, *, shares=witnesses.interpolated_shares, rate=1
+):
     r"""A linear map on a completely positive cone costs $kL + 2 \log|A|_+ + O(1/L)$.
 
     Let $A$ have rank $k$, and let $P_{\operatorname{Im} A^T} \Omega$ and $A \Omega$ be completely
@@ -91,18 +83,18 @@ def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_sha
 
     In the limit, with bottleneck.regularity-bound, $R^{(1)}(x \mapsto Ax; \Omega) = 2 \log |A|_+$.
     """
-    net = cone_network(A, V, into, out, shares(L), slope)
+    net = witnesses.cone_network(A, V, into, out, shares(L), slope)
     k = V.shape[-1]
-    log_det, more = 2 * log_pseudo_determinant(A), excess(net, k)
+    log_det, more = 2 * linalg.log_pseudo_determinant(A), costs.excess(net, k)
     size = net.cost() + k * L
     value = (A @ x.unsqueeze(-1)).squeeze(-1)
-    entries = network_scale(net, x.abs() + 1)  # x is computed, from entries of size one
+    entries = tolerances.network_scale(net, x.abs() + 1)  # x is computed, from entries of size one
     return (
         eq(net(x), value, scale=entries, label="the function"),
         leq(log_det, more, scale=size, label="from below"),
         leq(
             more,
-            log_det + distortion(A) * scalar(Fraction(rate, L), A),
+            log_det + costs.distortion(A) * linalg.scalar(Fraction(rate, L), A),
             scale=size,
             label="from above",
         ),
@@ -141,9 +133,9 @@ def without_roots(B, C, t):
     needs={"both factors are non-negative on the domain": signed_pairs()},
     mutants={"weights in place of their roots": {"stack": without_roots}},
     loose={"the orthant": "the right side is zero, which no factor tightens"},
-    witness=stack_kernels,
+    witness=witnesses.stack_kernels,
 )
-def test_convex_kernels(B, C, t, x, *, stack=stack_kernels):
+def test_convex_kernels(B, C, t, x, *, stack=witnesses.stack_kernels):
     r"""Convex combinations of completely positive kernels are completely positive.
 
     If $Bx \ge 0$ and $Cx \ge 0$ on $\Omega$ and $t \in [0, 1]$, the matrix
@@ -153,7 +145,7 @@ def test_convex_kernels(B, C, t, x, *, stack=stack_kernels):
     M = stack(B, C, t)
     share = t[..., None, None]
     kernel = share * (B.mT @ B) + (1 - share) * (C.mT @ C)
-    size = (frobenius_squared(B) + frobenius_squared(C))[..., None, None]
+    size = (linalg.frobenius_squared(B) + linalg.frobenius_squared(C))[..., None, None]
     value = (M @ x.unsqueeze(-1)).squeeze(-1)
     reach = (M.abs() @ x.abs().unsqueeze(-1)).squeeze(-1)
     return (

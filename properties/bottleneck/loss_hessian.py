@@ -2,12 +2,8 @@
 
 import torch
 
-from rankcheck import Need, eq, identity, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Need, eq, identity, linalg, networks, paper, tolerances
 from rankcheck.instances import Source, instances, networks_with_inputs
-from rankcheck.linalg import operator_norm
-from rankcheck.networks import gram
-from rankcheck.theory.networks.loss_hessian import STEP, loss_hessian
 
 
 @instances
@@ -33,7 +29,7 @@ def networks_with_residuals(source: Source, *, depth=(1, 2), kinds=(0, 1)):
         "the loss without the half": {"half": 1},
         "Θ over the weights alone": {"biases": False},
     },
-    witness=loss_hessian,
+    witness=networks.loss_hessian,
     effort=0.2,
     audit="left out: it takes the residuals of a loss; an audit has none",
 )
@@ -50,15 +46,16 @@ def test_hessian_at_interpolation(net, X, residuals, *, half=2, everywhere=False
     parameter, and is checked for all. $H$ is computed by difference quotients of the loss, which are
     exact where no step changes the activation pattern; other instances do not count.
     """
-    hessian, inside = loss_hessian(net, X, residuals)
-    kernel = gram(net, X, biases=biases) * 2 / (half * X.shape[-2])
+    hessian, inside = networks.loss_hessian(net, X, residuals)
+    kernel = networks.gram(net, X, biases=biases) * 2 / (half * X.shape[-2])
     fits = (residuals == 0).all(-1).all(-1) | everywhere
     traces = [torch.diagonal(M, dim1=-2, dim2=-1).sum(-1) for M in (hessian, kernel)]
     # A loss of the size of the residuals, or of a difference of values, is divided by the square
     # of the step.
-    values = (network_scale(net, X) + residuals.abs()).sum((-2, -1))
-    error = 2.0**-46 / float(STEP * STEP) * (1 + values) * (1 + values + traces[1].abs())
-    norms = [operator_norm(M) for M in (hessian, kernel)]
+    values = (tolerances.network_scale(net, X) + residuals.abs()).sum((-2, -1))
+    step = float(networks.HESSIAN_STEP**2)
+    error = 2.0**-46 / step * (1 + values) * (1 + values + traces[1].abs())
+    norms = [linalg.operator_norm(M) for M in (hessian, kernel)]
     return (
         eq(*norms, where=inside & fits, error=error, label="the norm"),
         eq(*traces, where=inside, error=error, label="the trace"),

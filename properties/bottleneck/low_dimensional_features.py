@@ -4,12 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Need, bound, leq, paper, refuted
+from rankcheck import Erratum, Need, bound, leq, linalg, networks, paper, refuted, separation
 from rankcheck.instances import Source, balanced_networks_with_inputs, instances, orthogonal
-from rankcheck.linalg import eye, log_pseudo_determinant, rank
-from rankcheck.networks import Network, ntk_trace
-from rankcheck.separation import stereographic
-from rankcheck.theory.scalars import scalar
 
 from ._bottlenecks import following_value
 from ._capped import capped
@@ -26,11 +22,11 @@ def equal_layers(source: Source, *, depth=(1, 100), points=(2, 3), signs=(1, -1)
     layers, number = source.integer(*depth), source.integer(*points)
     sign = source.choice(signs)
     r = source.tensor(1, 1, low=0.25, high=1.5)
-    unit = stereographic(source.tensor(1, low=-2.0, high=2.0))
+    unit = separation.stereographic(source.tensor(1, low=-2.0, high=2.0))
     s, c = unit[..., :1], -unit[..., 1:]
     rows = (torch.cat((c, s), -1), torch.cat((sign * s, c), -1))
     weight = r * torch.stack(rows, -2)
-    return Network.linear((weight,) * layers), source.tensor(number, 2)
+    return networks.Network.linear((weight,) * layers), source.tensor(number, 2)
 
 
 @instances
@@ -43,15 +39,15 @@ def slowly_contracting_layers(source: Source, *, roots=(7, 14)):
     """
     m = source.integer(*roots)
     t, y = source.tensor(low=2.0, high=4.0), source.tensor(low=1.0 + 2.0**-4, high=2.0)
-    r = (1 - t * scalar(Fraction(1, m * m), t))[..., None, None]
-    delta, tau = (scalar(Fraction(top, 4 * m * m - 1), t) for top in (4 * m, 4 * m * m + 1))
+    r = (1 - t * linalg.scalar(Fraction(1, m * m), t))[..., None, None]
+    delta, tau = (linalg.scalar(Fraction(top, 4 * m * m - 1), t) for top in (4 * m, 4 * m * m + 1))
     q = t.new_tensor((1.0, -1.0))
     onto = q.unsqueeze(-1) * q / 2
-    P = eye(2, like=t) - onto
+    P = linalg.eye(2, like=t) - onto
     along = (delta * y)[..., None, None]
     points = along * t.new_ones(2, 2) + torch.stack((q, -q))
     weights = [r * (P + delta * onto)] + [r * tau * P] * (m * m - 1)
-    return Network.linear(weights), 2.0**20 * points
+    return networks.Network.linear(weights), 2.0**20 * points
 
 
 @instances
@@ -63,10 +59,10 @@ def offset_isometries(source: Source):
     k = source.integer(1, 6)
     Q = orthogonal(source, k)
     offset = source.tensor(1, low=2.0**-10, high=2.0**-6)
-    identity = eye(k, like=Q).expand(Q.shape) / 16
+    identity = linalg.eye(k, like=Q).expand(Q.shape) / 16
     weight = torch.cat((Q, torch.zeros_like(Q[..., :1, :])), -2)
     bias = torch.cat((torch.zeros_like(Q[..., 0]), offset), -1)
-    return Network((weight,), (bias,)), torch.cat((identity, -identity), -2)
+    return networks.Network((weight,), (bias,)), torch.cat((identity, -identity), -2)
 
 
 #: By k, a vector q with entries ±1, and k independent positive vectors orthogonal to it.
@@ -92,11 +88,11 @@ def magnified_directions(source: Source, *, depth=(2, 6), small=(2.0**-14, 2.0**
     into, out = orthogonal(source, k + 1), orthogonal(source, k + 1)
     signs, directions = (u.new_tensor(entries) for entries in DIRECTIONS[k])
     onto = signs.unsqueeze(-1) * signs / (k + 1)
-    P = eye(k + 1, like=u) - onto
+    P = linalg.eye(k + 1, like=u) - onto
     weights = [(P + delta * onto) @ into] + [tau * P.expand(out.shape)] * (layers - 1)
     weights[-1] = out @ weights[-1]
     points = torch.cat((delta * directions + signs, delta * directions - signs), -2)
-    return Network.linear(weights), 2.0**32 * points @ into
+    return networks.Network.linear(weights), 2.0**32 * points @ into
 
 
 @instances
@@ -115,7 +111,7 @@ def balanced_networks_of_any_depth(source: Source):
 
 def features_of_rank(net, X):
     """The rank k (*B) of Jf(x_1), whether all points have it and k ≥ 1, and s_{k+1}(α̃_ℓ(X)) (*B, L)."""
-    ranks = rank(net.jacobian(X), net.jacobian_noise(X))
+    ranks = linalg.rank(net.jacobian(X), net.jacobian_noise(X))
     k = ranks[..., 0]
     agree = (ranks == k.unsqueeze(-1)).all(-1) & (k > 0)
     s = torch.stack([following_value(z, k) for z in net.preactivations(X)], -1)
@@ -126,7 +122,7 @@ def divisor(net, X, k, growth):
     """k min_i |Jf(x_i)|_+^{2/k} / growth(c_1/k), shape (*B); neither overflows for large c_1."""
     cost = net.cost()
     count = torch.zeros_like(cost) + torch.where(k > 0, k, 1)
-    logs = log_pseudo_determinant(net.jacobian(X), net.jacobian_noise(X))
+    logs = linalg.log_pseudo_determinant(net.jacobian(X), net.jacobian_noise(X))
     excess = cost - k * net.depth
     return count * (logs.amin(-1) * 2 / count).exp() / growth(excess / count)
 
@@ -139,10 +135,10 @@ def squared_bounds(net, X, k, logs=2, ranks=1):
     """
     cost = net.cost()
     count = torch.zeros_like(cost) + torch.where(k > 0, k, 1)
-    largest = log_pseudo_determinant(net.jacobian(X), net.jacobian_noise(X)).amax(-1)
-    slack = cost - k * net.depth * scalar(ranks, cost) - largest * scalar(logs, cost)
+    largest = linalg.log_pseudo_determinant(net.jacobian(X), net.jacobian_noise(X)).amax(-1)
+    slack = cost - k * net.depth * linalg.scalar(ranks, cost) - largest * linalg.scalar(logs, cost)
     size = cost + count * net.depth
-    traces = [ntk_trace(net, X, biases).mean(-1) for biases in (True, False)]
+    traces = [networks.ntk_trace(net, X, biases).mean(-1) for biases in (True, False)]
     return [slack * t for t in traces], [size * t for t in traces]
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Need, bound, leq, paper, step
+from rankcheck import Erratum, Need, Network, bound, leq, linalg, networks, paper, step
 from rankcheck.instances import (
     Source,
     balanced_networks_with_inputs,
@@ -12,16 +12,6 @@ from rankcheck.instances import (
     networks_with_inputs,
     orthogonal,
 )
-from rankcheck.linalg import (
-    eye,
-    frobenius_squared,
-    log_pseudo_determinant,
-    operator_norm,
-    rank,
-    singular_values,
-)
-from rankcheck.networks import Network, ntk_trace
-from rankcheck.theory.scalars import scalar
 
 from ._bottlenecks import following_value, with_bias
 from ._capped import capped
@@ -80,10 +70,10 @@ def test_preactivation_singular_values(net, X, *, matrix=with_bias, further=0):
     extended, features = extended_activations(net, X), net.preactivations(X)
     relations = []
     for w, b, a, z in zip(net.weights, net.biases, extended, features, strict=True):
-        s = singular_values(z)
-        above = padded(singular_values(matrix(w, b)), s.shape[-1] + further)[..., further:]
-        norm = operator_norm(a).unsqueeze(-1)
-        size = frobenius_squared(with_bias(w, b)).sqrt().unsqueeze(-1) * norm
+        s = linalg.singular_values(z)
+        above = padded(linalg.singular_values(matrix(w, b)), s.shape[-1] + further)[..., further:]
+        norm = linalg.operator_norm(a).unsqueeze(-1)
+        size = linalg.frobenius_squared(with_bias(w, b)).sqrt().unsqueeze(-1) * norm
         relations.append((s, above * norm, size.expand(s.shape)))
     left, right, size = (torch.cat(parts, -1) for parts in zip(*relations, strict=True))
     return leq(left, right, scale=size)
@@ -132,9 +122,9 @@ def test_preactivations_without_biases(net, X):
 
     Tested on maps $x \mapsto (\pm x, \beta)$ of one layer, where $k = 1$ and $s_2(W_1) = 0$.
     """
-    k = rank(net.jacobian(X))[..., 0]
+    k = linalg.rank(net.jacobian(X))[..., 0]
     left = following_value(net(X), k)
-    return leq(left, following_value(net.weights[0], k) * operator_norm(X))
+    return leq(left, following_value(net.weights[0], k) * linalg.operator_norm(X))
 
 
 @instances
@@ -143,7 +133,7 @@ def rotations_of_copies(source: Source):
     n, layers, number = source.integer(1, 3), source.integer(1, 6), source.integer(1, 3)
     t = source.tensor(1, 1, low=1.0, high=1.0 + 2.0**-12)
     first, last = orthogonal(source, n), orthogonal(source, n)
-    factors = [eye(n, like=t).expand(first.shape)] * layers
+    factors = [linalg.eye(n, like=t).expand(first.shape)] * layers
     factors[0] = first
     factors[-1] = last @ factors[-1]
     y = source.tensor(n, low=0.5, high=4.0)
@@ -157,7 +147,7 @@ def small_rotations(source: Source):
     n, layers = source.integer(1, 3), source.integer(3, 6)
     t = source.tensor(1, 1, low=0.5, high=0.625)
     first = orthogonal(source, n)
-    rest = [eye(n, like=t).expand(first.shape)] * (layers - 1)
+    rest = [linalg.eye(n, like=t).expand(first.shape)] * (layers - 1)
     y = source.tensor(n, low=0.5, high=4.0)
     x = (first.mT @ y.unsqueeze(-1)).squeeze(-1)
     return Network.linear([t * f for f in (first, *rest)]), x.unsqueeze(-2)
@@ -170,7 +160,7 @@ def unbalanced_rotations(source: Source):
     t = 1 + source.tensor(1, 1, low=2.0**-4, high=2.0**-3)
     Q = orthogonal(source, n)
     y = source.tensor(n, low=0.5, high=4.0)
-    identity = eye(n, like=t).expand(Q.shape)
+    identity = linalg.eye(n, like=t).expand(Q.shape)
     x = (Q.mT @ y.unsqueeze(-1)).squeeze(-1)
     return Network.linear((t * Q, identity / t)), x.unsqueeze(-2)
 
@@ -208,17 +198,21 @@ def test_extended_activations(net, X, *, growth=capped, constant=1, ranks=1):
     equalities for isometries at copies of one point.
     """
     J, noise = net.jacobian(X), net.jacobian_noise(X)
-    k = rank(J, noise)
+    k = linalg.rank(J, noise)
     count = noise * 0 + torch.where(k > 0, k, 1)
     cost = net.cost().unsqueeze(-1)
-    size = (log_pseudo_determinant(J, noise) * 2 / count).exp() * count * scalar(ranks, noise)
+    size = (
+        (linalg.log_pseudo_determinant(J, noise) * 2 / count).exp()
+        * count
+        * linalg.scalar(ranks, noise)
+    )
     excess = (cost - k * net.depth) / count
     number = X.shape[-2]
-    bounds = (ntk_trace(net, X, True) * growth(excess) / size).mean(-1)
+    bounds = (networks.ntk_trace(net, X, True) * growth(excess) / size).mean(-1)
     extended = extended_activations(net, X)
-    squares = sum(frobenius_squared(a) for a in extended) / number
-    squares = squares + (scalar(constant, squares) - 1) * net.depth
-    norms = sum(operator_norm(a) ** 2 for a in extended) / number
+    squares = sum(linalg.frobenius_squared(a) for a in extended) / number
+    squares = squares + (linalg.scalar(constant, squares) - 1) * net.depth
+    norms = sum(linalg.operator_norm(a) ** 2 for a in extended) / number
     some = (k > 0).all(-1)
     return (
         leq(norms, squares, label="the operator norm"),

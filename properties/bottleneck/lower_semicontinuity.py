@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, bound, cited, leq, paper
+from rankcheck import Network, bound, cited, leq, linalg, paper
 from rankcheck.instances import Source, instances, network, positive
-from rankcheck.linalg import frobenius_squared, power
-from rankcheck.theory.scalars import scalar
 
 
 @instances
@@ -97,13 +95,13 @@ def test_lower_semicontinuity(net, other, x, *, start=0, weight=1):
         step = step + length(b - other.biases[index], 1)
         total = total + product * step
         product = product * length(other.weights[index], 2)
-    return leq(length(net(x) - other(x), 1), total * scalar(weight, total), scale=1 + total)
+    return leq(length(net(x) - other(x), 1), total * linalg.scalar(weight, total), scale=1 + total)
 
 
 def length(array, axes):
     """The norm over the last one or two axes."""
-    square = frobenius_squared(array) if axes == 2 else (array * array).sum(-1)
-    return power(square, Fraction(1, 2))
+    square = linalg.frobenius_squared(array) if axes == 2 else (array * array).sum(-1)
+    return linalg.power(square, Fraction(1, 2))
 
 
 @cited(

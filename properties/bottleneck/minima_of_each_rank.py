@@ -2,10 +2,8 @@
 
 from fractions import Fraction
 
-from rankcheck import eq, identity, paper
-from rankcheck.costs import linear_cost
+from rankcheck import costs, eq, identity, linalg, paper
 from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal, triangular
-from rankcheck.linalg import log_pseudo_determinant, power, rank
 
 #: A bound on the rounding error of the singular values, for these instances.
 NOISE = 2.0**-36
@@ -21,14 +19,9 @@ def maps_and_a_new_direction(source: Source):
     return A, out[..., k], into[..., k], positive(source, low=2.0**-10, high=1.0), L
 
 
-def costs(A, L, noise):
-    """L‖A‖_{S^{2/L}}^{2/L}, the cost of x ↦ Ax."""
-    return linear_cost(A, L, noise)
-
-
 def costs_of_two_terms(A, L, noise):
     """L rank A + 2 log|A|_+."""
-    return L * rank(A, noise) + 2 * log_pseudo_determinant(A, noise)
+    return L * linalg.rank(A, noise) + 2 * linalg.log_pseudo_determinant(A, noise)
 
 
 @identity(
@@ -40,7 +33,7 @@ def costs_of_two_terms(A, L, noise):
         "the exponent of one layer more": {"more": 1},
     },
 )
-def test_minima_of_each_rank(A, u, v, e, L, *, cost=costs, more=0):
+def test_minima_of_each_rank(A, u, v, e, L, *, cost=costs.linear_cost, more=0):
     r"""A new singular value raises the cost of a linear map, and lowers its two-term approximation.
 
     For $A$ of rank $k$, unit vectors $u \perp \operatorname{Im} A$ and $v \perp \operatorname{Im} A^T$, and
@@ -56,8 +49,8 @@ def test_minima_of_each_rank(A, u, v, e, L, *, cost=costs, more=0):
     checked, and linear maps.
     """
     B = A + e[..., None, None] * u.unsqueeze(-1) * v.unsqueeze(-2)
-    size = 1 + L * A.shape[-1] + linear_cost(A, L, NOISE)
-    rise = power(e, Fraction(2, L + more)) * L
+    size = 1 + L * A.shape[-1] + costs.linear_cost(A, L, NOISE)
+    rise = linalg.power(e, Fraction(2, L + more)) * L
     log_rise = 2 * e.log() + L
     two = costs_of_two_terms(B, L, NOISE) - costs_of_two_terms(A, L, NOISE)
     return (

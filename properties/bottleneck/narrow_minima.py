@@ -4,13 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper
-from rankcheck.costs import excess
+from rankcheck import Erratum, Network, bound, costs, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import Source, instances, networks_at_points, positive, slope
-from rankcheck.linalg import operator_norm, singular_values
-from rankcheck.networks import Network, layer_rescaling, ntk_trace
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 from ._steep_chains import steep_chains
 
@@ -22,7 +17,7 @@ FAR = 2.0**40
 
 def first_and_second(net):
     """s_1(W_ℓ) and s_2(W_ℓ), shape (*B, L); the second is 0 where there is none."""
-    values = [singular_values(W) for W in net.weights]
+    values = [linalg.singular_values(W) for W in net.weights]
     second = [s[..., 1] if s.shape[-1] > 1 else 0 * s[..., 0] for s in values]
     return torch.stack([s[..., 0] for s in values], -1), torch.stack(second, -1)
 
@@ -40,7 +35,7 @@ def layers_of_two_values(source: Source):
     layers, u = source.integer(1, 8), positive(source, low=0.125, high=0.375)
     # (1 − u²)² + (2u)² = (1 + u²)², so that the root of 1 + η² is rational.
     top, eta = (1 - u * u) / (1 + u * u), 2 * u / (1 - u * u)
-    above = scalar(1 + Fraction(1, 2**26), u)
+    above = linalg.scalar(1 + Fraction(1, 2**26), u)
     W = torch.diag_embed(torch.stack((top, top * eta * above), -1))
     return Network.linear((W,) * layers), positive(source, 2), eta
 
@@ -73,11 +68,11 @@ def test_layers_of_nearly_rank_one(net, x, eta, *, weight=1):
     """
     first, second = first_and_second(net)
     number = (second >= eta.unsqueeze(-1) * first).to(x.dtype).sum(-1)
-    size = operator_norm(net.jacobian(x))
+    size = linalg.operator_norm(net.jacobian(x))
     some = size > 0
     logs = torch.where(some, size, torch.ones_like(size)).log()
-    left = number * (1 + eta * eta).log() * scalar(weight, eta)
-    return leq(left, excess(net, 1) - 2 * logs, where=some, scale=net.cost() + net.depth)
+    left = number * (1 + eta * eta).log() * linalg.scalar(weight, eta)
+    return leq(left, costs.excess(net, 1) - 2 * logs, where=some, scale=net.cost() + net.depth)
 
 
 @instances
@@ -91,11 +86,11 @@ def paths_through_points(source: Source):
     gaps = positive(source, N - 1, low=0.25, high=2.0)
     x = torch.cat((torch.zeros_like(gaps[..., :1]), gaps.cumsum(-1)), -1).unsqueeze(-1)
     y = source.tensor(N, m, low=-4.0, high=4.0)
-    f = rank_one_interpolant(x, y, slope(source), direction=torch.ones_like(x[..., 0, :]))
-    net = identity_layers(f.h, f.g, layers, torch.zeros_like(x[..., 0, :]))
+    f = witnesses.rank_one_interpolant(x, y, slope(source), direction=torch.ones_like(x[..., 0, :]))
+    net = witnesses.identity_layers(f.h, f.g, layers, torch.zeros_like(x[..., 0, :]))
     t = positive(source, low=0.25, high=1.0)
     scales = [t, *[torch.ones_like(t)] * (layers - 2), 1 / t]
-    return layer_rescaling(net, scales), x
+    return networks.layer_rescaling(net, scales), x
 
 
 @instances
@@ -180,7 +175,7 @@ def test_narrow_minima(net, x, *, constant=CONSTANT, costs=1):
     good = ((second <= first * 4 / N) & (first > 0)).to(x.dtype).sum(-1)
     length = x[..., -1, :] - x[..., 0, :]
     size = (length * length).sum(-1)
-    decay = (-excess(net, 1) * costs).exp()
-    right = good * N**2 * (N - 1) ** 2 * delta**4 / size * decay * scalar(constant, size)
+    decay = (-(net.cost() - net.depth) * costs).exp()
+    right = good * N**2 * (N - 1) ** 2 * delta**4 / size * decay * linalg.scalar(constant, size)
     there = net.is_differentiable_at(inner).all(-1)
-    return leq(right, ntk_trace(net, inner).amax(-1), where=there)
+    return leq(right, networks.ntk_trace(net, inner).amax(-1), where=there)

@@ -5,12 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import eq, identity, leq, paper, statistical
-from rankcheck.data import fitted_exponent, serpentine_path
+from rankcheck import data, eq, identity, leq, linalg, networks, paper, statistical, witnesses
 from rankcheck.instances import Source, instances, seed_of
-from rankcheck.networks import Network, ntk_trace
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import RankOneInterpolant, identity_layers, rank_one_interpolant
 
 #: Numbers of points, samples of each size, and the number of seeds, all of which have been tried:
 #: the first ones are the pilot, on which `FINITE_SIZE` was fixed, and as many more test the claim.
@@ -41,19 +37,19 @@ def uniform_samples(source: Source):
     ), k
 
 
-def along_a_line(y: torch.Tensor) -> RankOneInterpolant:
+def along_a_line(y: torch.Tensor) -> witnesses.RankOneInterpolant:
     """The interpolant of y_i ↦ y_i through the first coordinate."""
     first = torch.zeros_like(y[0])
     first[0] = 1.0
-    return rank_one_interpolant(y, y, direction=first)
+    return witnesses.rank_one_interpolant(y, y, direction=first)
 
 
-def along_a_path(y: torch.Tensor) -> RankOneInterpolant:
+def along_a_path(y: torch.Tensor) -> witnesses.RankOneInterpolant:
     """The map from [0, 1] through all points in the order of a short path, at constant speed."""
-    path = torch.from_numpy(serpentine_path(y.numpy()))
+    path = torch.from_numpy(data.serpentine_path(y.numpy()))
     lengths = (path[1:] - path[:-1]).square().sum(-1).sqrt().cumsum(0)
     times = torch.cat((lengths.new_zeros(1), lengths)) / lengths[-1]
-    return rank_one_interpolant(times.unsqueeze(-1), path, direction=times.new_ones(1))
+    return witnesses.rank_one_interpolant(times.unsqueeze(-1), path, direction=times.new_ones(1))
 
 
 def layer_share(f):
@@ -69,9 +65,9 @@ def steepness(f):
 def one_more_layer(f):
     """tr Θ(z, z) at depth 6 minus that at depth 5, and the points z, halfway between knots."""
     z = ((f.knots[1:] + f.knots[:-1]) / 2).unsqueeze(-1)
-    g = Network.linear((z.new_ones(1, 1),), f.h.slope)
-    deep, shallow = (identity_layers(f.h, g, depth, f.knots[:1]) for depth in (6, 5))
-    return ntk_trace(deep, z) - ntk_trace(shallow, z), z.squeeze(-1)
+    g = networks.Network.linear((z.new_ones(1, 1),), f.h.slope)
+    deep, shallow = (witnesses.identity_layers(f.h, g, depth, f.knots[:1]) for depth in (6, 5))
+    return networks.ntk_trace(deep, z) - networks.ntk_trace(shallow, z), z.squeeze(-1)
 
 
 #: The probability that a fit lies outside its interval if the model is exact, both sides together.
@@ -92,7 +88,7 @@ FINITE_SIZE = 0.06
         "along a short path": "no fit of any seed reaches the end of its interval",
         "in the order of a coordinate": "no fit of any seed reaches the end of its interval",
     },
-    witness=rank_one_interpolant,
+    witness=witnesses.rank_one_interpolant,
     no_ball="the points are random floats",
     effort=0.05,
 )
@@ -125,8 +121,8 @@ def test_narrow_rank_one_minima(samples, k, *, dimensions=0, weight=steepness):
     small = along_a_line(few)
     added, z = one_more_layer(small)
     paths = [along_a_path(y) for y in sets]
-    slow = fitted_exponent(sizes, [float(layer_share(f) * weight(f)) for f in paths])
-    wild = fitted_exponent(sizes, [float(layer_share(along_a_line(y))) for y in sets])
+    slow = data.fitted_exponent(sizes, [float(layer_share(f) * weight(f)) for f in paths])
+    wild = data.fitted_exponent(sizes, [float(layer_share(along_a_line(y))) for y in sets])
     exponent = 4 - 4 / (k + dimensions)
     return (
         eq(
@@ -176,9 +172,9 @@ def test_narrow_minima_exponent(k, logs, q, *, factor=2, power=4):
     distance to the factor 2.
     """
     share = Fraction(k - 1, k)
-    c_1 = q * logs * scalar(2 * share, logs)
-    exponent = logs * scalar(power * share, logs) - c_1
-    alpha = (scalar(factor, q) - q) * scalar(2 * share, q)
+    c_1 = q * logs * linalg.scalar(2 * share, logs)
+    exponent = logs * linalg.scalar(power * share, logs) - c_1
+    alpha = (linalg.scalar(factor, q) - q) * linalg.scalar(2 * share, q)
     grows, below = (exponent > 0).to(torch.int64), (q < 2).to(torch.int64)
     return (
         eq(exponent, alpha * logs, scale=c_1, label="the exponent"),

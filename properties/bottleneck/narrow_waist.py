@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import Range, Source, away_from_zero, instances, positive
-from rankcheck.networks import Network, ntk_trace
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 
 @instances
@@ -27,13 +24,15 @@ def curves(source: Source, *, pieces: Range = (1, 4), start: float = 4.0):
 
 def through(z, y):
     """The piecewise linear function with h(z_i) = y_i, constant beyond its knots."""
-    return rank_one_interpolant(z.unsqueeze(-1), y, direction=torch.ones_like(z[..., :1])).network()
+    return witnesses.rank_one_interpolant(
+        z.unsqueeze(-1), y, direction=torch.ones_like(z[..., :1])
+    ).network()
 
 
 def with_waist(x, z, y, layers) -> Network:
     """h∘g with g(x_i) = z_i and h(z_i) = y_i, and `layers` layers of width and weight one between."""
     g, h = through(x, z.unsqueeze(-1)), through(z, y)
-    return identity_layers(h, g, g.depth + h.depth + layers, z[..., :1] * 0)
+    return witnesses.identity_layers(h, g, g.depth + h.depth + layers, z[..., :1] * 0)
 
 
 def ratio_log(a, b):
@@ -82,13 +81,13 @@ def test_narrow_waist(
     run, step = x[..., 1:] - x[..., :-1], z[..., 1:] - z[..., :-1]
     lengths = (y[..., 1:, :] - y[..., :-1, :]).square().sum(-1).sqrt()
     slopes, S = lengths / step, lengths.sum(-1)
-    K, A = (z[..., 1:] * slopes).amax(-1) * scalar(share, S), step.sum(-1) * slopes.amax(-1)
+    K, A = (z[..., 1:] * slopes).amax(-1) * linalg.scalar(share, S), step.sum(-1) * slopes.amax(-1)
     middle = (x[..., 1:] + x[..., :-1]) / 2
-    trace = ntk_trace(net, middle.unsqueeze(-1))
+    trace = networks.ntk_trace(net, middle.unsqueeze(-1))
     heights = (z[..., 1:] + z[..., :-1]) / 2
     added = torch.ones_like(heights) if power == 0 else heights.square()
     least = ((step / run).amax(-1) * slopes.amax(-1)).log() * 2
-    t = 1 + (net.cost() - net.depth) * scalar(half, S) + (run.sum(-1) / S).log()
+    t = 1 + (net.cost() - net.depth) * linalg.scalar(half, S) + (run.sum(-1) / S).log()
     return (
         leq(S, K * (1 + logarithm(A, K)), label="the path"),
         leq(layers * added * slopes.square(), trace, label="a layer of the waist"),

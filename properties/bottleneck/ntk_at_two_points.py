@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, leq, linalg, networks, paper
 from rankcheck.instances import Source, instances, networks_with_inputs
-from rankcheck.linalg import frobenius_squared, operator_norm, power
-from rankcheck.networks import Network, ntk
-from rankcheck.theory.scalars import scalar, square_root
 
 from ._segments import INSIDE, networks_on_segments
 
@@ -21,17 +18,17 @@ def differences_of_two_units(source: Source):
     """
     depth, t = source.integer(1, 6), source.tensor(1, 1, low=0.25, high=2.0)
     one = t.new_ones((*source.batch, 1, 1))
-    ends = torch.cat((-one, one), -2) * scalar(1 - INSIDE, one)
+    ends = torch.cat((-one, one), -2) * linalg.scalar(1 - INSIDE, one)
     if depth == 1:
         return Network.linear((t,)), ends
     pair = torch.cat((one, -one), -2)
-    z = t * power(scalar(2, t), Fraction(-3, 4))
+    z = t * linalg.power(linalg.scalar(2, t), Fraction(-3, 4))
     weights, biases = [z * pair], [(z * pair.abs()).squeeze(-1)]
     for _ in range(depth - 2):
         z = t * z
         weights.append(t / 2 * pair @ pair.mT)
         biases.append((z * pair.abs()).squeeze(-1))
-    weights.append(t / square_root(2, t) * pair.mT)
+    weights.append(t / linalg.square_root(2, t) * pair.mT)
     biases.append(t.new_zeros((*source.batch, 1)))
     return Network(weights, biases), ends
 
@@ -71,17 +68,20 @@ def test_ntk_at_two_points(net, ends, *, first=Fraction(1, 2), share=1):
     """
     x, y = ends[..., 0, :], ends[..., 1, :]
     rise = (net(x) - net(y)).unsqueeze(-1)
-    kernel = ntk(net, x, x) + ntk(net, y, y)
+    kernel = networks.ntk(net, x, x) + networks.ntk(net, y, y)
     along = (rise.mT @ kernel @ rise).squeeze(-1).squeeze(-1)
-    fourth = frobenius_squared(rise) * frobenius_squared(rise)
+    fourth = linalg.frobenius_squared(rise) * linalg.frobenius_squared(rise)
     some = fourth > 0
     # Where the values differ no weight is zero.
     squares = [
-        torch.where(some, operator_norm(w) ** 2, torch.ones_like(along)) for w in net.weights
+        torch.where(some, linalg.operator_norm(w) ** 2, torch.ones_like(along)) for w in net.weights
     ]
-    layers = sum((1 / s for s in squares[1:]), start=scalar(first, along) / squares[0])
-    L, weights = net.depth, torch.stack([frobenius_squared(w) for w in net.weights], -1).sum(-1)
-    depth = (L - 1 + power(scalar(2, along), Fraction(-1, 2))) ** 2 * scalar(share, along)
+    layers = sum((1 / s for s in squares[1:]), start=linalg.scalar(first, along) / squares[0])
+    L = net.depth
+    weights = torch.stack([linalg.frobenius_squared(w) for w in net.weights], -1).sum(-1)
+    depth = (L - 1 + linalg.power(linalg.scalar(2, along), Fraction(-1, 2))) ** 2 * linalg.scalar(
+        share, along
+    )
     weights = torch.where(some, weights, torch.ones_like(weights))
     return (
         leq(fourth * layers, along, where=some, label="the layers"),

@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper, refuted, step
+from rankcheck import Erratum, Network, bound, leq, linalg, networks, paper, refuted, step
 from rankcheck.instances import Source, balanced_linear_networks, instances, networks_at_points
-from rankcheck.linalg import frobenius_squared, operator_norm, power
-from rankcheck.networks import Network, ntk_mixed_derivative
 
 from ._slopes import least_slope
 
@@ -25,8 +23,12 @@ def leaky_chains(source: Source, *, signs=(1,)):
 def norms(net, x):
     """‖∂²_xy Θ(x, x)‖_op, L‖Jf(x)‖_op^{2 − 2/L}, and where Jf(x) ≠ 0."""
     L, J = net.depth, net.jacobian(x)
-    size = L * power(operator_norm(J), Fraction(2 * L - 2, L))
-    return operator_norm(ntk_mixed_derivative(net, x)), size, frobenius_squared(J) > 0
+    size = L * linalg.power(linalg.operator_norm(J), Fraction(2 * L - 2, L))
+    return (
+        linalg.operator_norm(networks.ntk_mixed_derivative(net, x)),
+        size,
+        linalg.frobenius_squared(J) > 0,
+    )
 
 
 @bound(
@@ -74,7 +76,7 @@ def test_ntk_derivative_every_slope(net, x, *, factor=1, exponent=2):
     """
     L = net.depth
     derivative, size, somewhere = norms(net, x)
-    slopes = power(least_slope(net, x), Fraction(exponent * (L - 1), L))
+    slopes = linalg.power(least_slope(net, x), Fraction(exponent * (L - 1), L))
     return leq(factor * size * slopes, derivative, where=somewhere)
 
 
@@ -148,9 +150,9 @@ def test_ntk_derivative_leaky(net, x, u, v):
     """
     at = net.at(x)
     column, row = u.unsqueeze(-1), v.unsqueeze(-1)
-    jacobian = frobenius_squared(row.mT @ at.jacobian @ column)
+    jacobian = linalg.frobenius_squared(row.mT @ at.jacobian @ column)
     split = [
-        frobenius_squared(inner @ column) * frobenius_squared(outer.mT @ row)
+        linalg.frobenius_squared(inner @ column) * linalg.frobenius_squared(outer.mT @ row)
         for inner, outer in zip(at.inner_jacobians[1:], at.outer_jacobians[:-1], strict=True)
     ]
     return leq(jacobian.unsqueeze(-1), torch.stack(split, -1))

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, leq, linalg, networks, paper
 from rankcheck.instances import (
     Source,
     instances,
@@ -13,9 +13,6 @@ from rankcheck.instances import (
     positive,
     semi_orthogonal,
 )
-from rankcheck.linalg import eye, frobenius_squared, nuclear_norm, power
-from rankcheck.networks import Network, ntk_mixed_derivative
-from rankcheck.theory.scalars import scalar
 
 from ._slopes import least_slope
 
@@ -36,13 +33,17 @@ def balanced_bottlenecks(source: Source):
     s = (root * root).sum(-1, keepdim=True)
     m_a = torch.where(slope == 0, torch.ones_like(slope), slope.abs())[..., None, None]
     # n s/c_1² = m_a² s² c_{ℓ−1}²/c_ℓ² = m s c_{L−1}², the kernel's summands: c_ℓ² = n q^{ℓ}/s.
-    q = power(s * s / (n * m), Fraction(1, depth)) / power(m_a, Fraction(2 * depth - 2, depth))
-    steps = power(q, Fraction(1, 2))
-    first = power(n * q / s, Fraction(1, 2))
+    q = linalg.power(s * s / (n * m), Fraction(1, depth)) / linalg.power(
+        m_a, Fraction(2 * depth - 2, depth)
+    )
+    steps = linalg.power(q, Fraction(1, 2))
+    first = linalg.power(n * q / s, Fraction(1, 2))
     sign, turn = (1, 1) if side == 0 else (-1, side)
-    last = power(n * power(q, depth - 1) / s, Fraction(1, 2)) * power(m_a, depth - 1)
+    last = linalg.power(n * linalg.power(q, depth - 1) / s, Fraction(1, 2)) * linalg.power(
+        m_a, depth - 1
+    )
     into = sign * first * root.mT * V.mT
-    middle = turn * steps * eye(k, like=root)
+    middle = turn * steps * linalg.eye(k, like=root)
     weights = (into, *[middle] * (depth - 2), turn * (U * root) / last)
     x = (V @ (positive(source, k).unsqueeze(-1))).squeeze(-1)
     return Network.linear(weights, slope), x
@@ -75,9 +76,9 @@ def test_ntk_derivative_trace(net, x, *, ends=1, of_slope=2):
     Proof: docs/proofs/ntk-trace.md.
     """
     L, J = net.depth, net.jacobian(x)
-    derivative = ntk_mixed_derivative(net, x)
+    derivative = networks.ntk_mixed_derivative(net, x)
     trace = torch.diagonal(derivative, dim1=-2, dim2=-1).sum(-1)
-    size = power(nuclear_norm(J), Fraction(2 * L - 2, L))
-    count = power(scalar(net.widths[0] * net.widths[-1], size), Fraction(ends) / L)
-    slopes = power(least_slope(net, x), Fraction(of_slope * (L - 1), L))
-    return leq(L * slopes * count * size, trace, where=frobenius_squared(J) > 0)
+    size = linalg.power(linalg.nuclear_norm(J), Fraction(2 * L - 2, L))
+    count = linalg.power(linalg.scalar(net.widths[0] * net.widths[-1], size), Fraction(ends) / L)
+    slopes = linalg.power(least_slope(net, x), Fraction(of_slope * (L - 1), L))
+    return leq(L * slopes * count * size, trace, where=linalg.frobenius_squared(J) > 0)

@@ -4,12 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, construction, eq, leq, paper
+from rankcheck import Erratum, bound, construction, eq, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import Source, instances, networks_with_inputs
-from rankcheck.linalg import operator_norm
-from rankcheck.networks import Network, ntk_trace
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import progress_code
 
 
 @instances
@@ -25,7 +21,7 @@ def antipodes(source: Source):
     if source.integer(0, 1) == 1:
         weights = [w * (1 + source.tensor(1, 1, low=-(2.0**-12), high=2.0**-12)) for w in weights]
     slope = 1 - source.tensor(low=2.0**-26, high=2.0**-24)
-    return Network.linear(weights, slope), torch.cat((r, -r), -2)
+    return networks.Network.linear(weights, slope), torch.cat((r, -r), -2)
 
 
 @instances
@@ -36,7 +32,7 @@ def light_networks(source: Source):
     depth = source.integer(1, 8)
     weights = [1 + source.tensor(1, 1, low=-0.125, high=0.125) for _ in range(depth)]
     biases = [source.tensor(1, low=0.0, high=0.25) for _ in range(depth)]
-    return Network(weights, biases), source.tensor(2, 1, low=2.0**-6, high=4.0)
+    return networks.Network(weights, biases), source.tensor(2, 1, low=2.0**-6, high=4.0)
 
 
 @bound(
@@ -82,11 +78,11 @@ def test_ntk_linear_in_depth(net, ends, *, norms=1, share=Fraction(1, 2)):
     L = net.depth
     values = net(ends)
     rise = values[..., 0, :] - values[..., 1, :]
-    slopes = operator_norm(net.jacobian(ends))
+    slopes = linalg.operator_norm(net.jacobian(ends))
     least = slopes.amin(-1)
-    exponent = (net.cost() - L) * scalar(Fraction(-(L + 1), L) * norms, least)
+    exponent = (net.cost() - L) * linalg.scalar(Fraction(-(L + 1), L) * norms, least)
     size = least * least * (rise * rise).sum(-1) * exponent.exp()
-    return leq(size * L * scalar(share, size), ntk_trace(net, ends).sum(-1))
+    return leq(size * L * linalg.scalar(share, size), networks.ntk_trace(net, ends).sum(-1))
 
 
 @instances
@@ -118,7 +114,7 @@ def uncut(net):
         "the trace": "the bounds of the four outer layers are added",
         "a layer is small": "the code is smaller than its bound but at t = 1; the ratio tends to 1",
     },
-    witness=progress_code,
+    witness=witnesses.progress_code,
     effort=0.4,
 )
 def test_ntk_below_linear(K, depth, t, *, change=lambda net: net, share=1):
@@ -137,16 +133,16 @@ def test_ntk_below_linear(K, depth, t, *, change=lambda net: net, share=1):
     Proof: docs/proofs/ntk-linear-in-depth.md.
     """
     batch = tuple(t.shape[:-2])
-    net = change(progress_code(K, depth, t, batch))
-    deeper = change(progress_code(K, depth + 1, t, batch))
-    trace = ntk_trace(net, t, biases=True)
-    added = ntk_trace(deeper, t, biases=True) - trace
+    net = change(witnesses.progress_code(K, depth, t, batch))
+    deeper = change(witnesses.progress_code(K, depth + 1, t, batch))
+    trace = networks.ntk_trace(net, t, biases=True)
+    added = networks.ntk_trace(deeper, t, biases=True) - trace
     code = net.activations(t)[2]
     layer = ((code * code).sum(-1) + 1) / K**2
-    most = scalar(Fraction(25, 8 * K) + Fraction(1, K * K), trace)
+    most = linalg.scalar(Fraction(25, 8 * K) + Fraction(1, K * K), trace)
     return (
         eq(net(t), t, label="the function"),
-        eq(added, layer * scalar(share, layer), scale=trace, label="a layer"),
+        eq(added, layer * linalg.scalar(share, layer), scale=trace, label="a layer"),
         leq(layer, most, label="a layer is small"),
         leq(trace, most * (depth - 4) + 8 * K + 12, label="the trace"),
     )

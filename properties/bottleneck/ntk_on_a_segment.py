@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper, refuted
+from rankcheck import Erratum, Network, bound, leq, linalg, networks, paper, refuted
 from rankcheck.instances import Source, instances, networks_with_inputs, orthogonal
-from rankcheck.linalg import eye, frobenius_squared, operator_norm, power
-from rankcheck.networks import Network, ntk
-from rankcheck.theory.scalars import scalar, square_root
 
 from ._segments import INSIDE, networks_on_segments
 from ._slopes import least_slope
@@ -53,11 +50,13 @@ def end_to_end(net, ends, biases=False):
     L = net.depth
     x, y = ends[..., 0, :], ends[..., 1, :]
     step = (y - x).unsqueeze(-1)
-    length = frobenius_squared(step)
-    rise = frobenius_squared(net.jacobian(x) @ step)
+    length = linalg.frobenius_squared(step)
+    rise = linalg.frobenius_squared(net.jacobian(x) @ step)
     # ‖x − y‖² ‖Ju‖^{2 − 2/L} = ‖x − y‖^{2/L} ‖J(y − x)‖^{2 − 2/L}
-    size = L * power(length, Fraction(1, L)) * power(rise, Fraction(L - 1, L))
-    return size, torch.maximum(*[operator_norm(ntk(net, end, end, biases)) for end in (x, y)])
+    size = L * linalg.power(length, Fraction(1, L)) * linalg.power(rise, Fraction(L - 1, L))
+    return size, torch.maximum(
+        *[linalg.operator_norm(networks.ntk(net, end, end, biases)) for end in (x, y)]
+    )
 
 
 @bound(
@@ -152,12 +151,12 @@ def opposite_pairs(source: Source):
     w = source.tensor(1, 1, low=0.25, high=1.0)
     a = source.tensor(low=0.125, high=0.5) * side
     one = w.new_ones((*source.batch, 1, 1))
-    ends = torch.cat((-one, one), -2) * scalar(1 - INSIDE, one)
+    ends = torch.cat((-one, one), -2) * linalg.scalar(1 - INSIDE, one)
     if depth == 1:
         return Network.linear((w,), a), ends
     sign, turn = (1, 1) if side == 0 else (-1, side)
-    into, out = torch.cat((w, -w), -2) * sign, torch.cat((w, -w), -1) * square_root(2, w)
-    middle = 2 * turn * w * eye(2, like=w)
+    into, out = torch.cat((w, -w), -2) * sign, torch.cat((w, -w), -1) * linalg.square_root(2, w)
+    middle = 2 * turn * w * linalg.eye(2, like=w)
     weights = (into, *([middle] * (depth - 2)), out)
     biases = [v.new_zeros(v.shape[:-1]) for v in weights]
     biases[0] = torch.cat((w, w), -2).squeeze(-1) * sign
@@ -195,5 +194,7 @@ def test_ntk_on_a_segment_sharp(net, ends, *, exponent=1, of_slope=2):
     """
     size, kernel = end_to_end(net, ends)
     L = net.depth
-    slopes = power(least_slope(net, ends), Fraction(of_slope * (L - 1), L))
-    return leq(size * slopes * power(scalar(2, size), -1 - Fraction(exponent) / L), kernel)
+    slopes = linalg.power(least_slope(net, ends), Fraction(of_slope * (L - 1), L))
+    return leq(
+        size * slopes * linalg.power(linalg.scalar(2, size), -1 - Fraction(exponent) / L), kernel
+    )

@@ -2,8 +2,7 @@
 
 import torch
 
-from rankcheck import Erratum, bound, eq, identity, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Erratum, bound, eq, identity, leq, linalg, networks, paper, tolerances
 from rankcheck.instances import (
     Source,
     instances,
@@ -11,8 +10,6 @@ from rankcheck.instances import (
     networks_with_inputs,
     orthogonal,
 )
-from rankcheck.linalg import eye, operator_norm
-from rankcheck.networks import Network, gram, ntk_trace
 
 #: The step of a difference quotient in one parameter.
 STEP = 2.0**-20
@@ -71,7 +68,7 @@ def squared_sensitivities(net, x, biases):
             place="proof of Thm 16",
         ),
     ),
-    witness=ntk_trace,
+    witness=networks.ntk_trace,
     effort=0.5,
     audit="left out: it checks a function of rankcheck, on any network",
 )
@@ -88,8 +85,8 @@ def test_ntk_trace(net, x, *, with_biases=True):
     relations = []
     for biases in (False, True):
         sensitivities, inside = squared_sensitivities(net, x, biases)
-        trace = ntk_trace(net, x, biases and with_biases)
-        rounding = (network_scale(net, x) / STEP).sum(-1) * (1 + trace.abs())
+        trace = networks.ntk_trace(net, x, biases and with_biases)
+        rounding = (tolerances.network_scale(net, x) / STEP).sum(-1) * (1 + trace.abs())
         relations.append(
             eq(
                 trace,
@@ -108,7 +105,9 @@ def isotropic_kernels(source: Source):
     d = source.integer(1, 3)
     count = source.integer(1, d)
     points = source.tensor(1, 1) * orthogonal(source, d)[..., :count, :]
-    return Network.linear((eye(d, like=points).expand((*source.batch, d, d)),)), points
+    return networks.Network.linear(
+        (linalg.eye(d, like=points).expand((*source.batch, d, d)),)
+    ), points
 
 
 @bound(
@@ -136,7 +135,9 @@ def test_ntk_operator_norm(net, points, *, left=0, right=1):
     $\Theta$ over the weights: the matrix has $N d_{out}$ eigenvalues. Of networks only the
     number of rows enters.
     """
-    kernel = gram(net, points)
+    kernel = networks.gram(net, points)
     trace = torch.diagonal(kernel, dim1=-2, dim2=-1).sum(-1)
     outputs = net.widths[-1]
-    return leq(trace * outputs**left / points.shape[-2], operator_norm(kernel) * outputs**right)
+    return leq(
+        trace * outputs**left / points.shape[-2], linalg.operator_norm(kernel) * outputs**right
+    )

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, leq, linalg, networks, paper
 from rankcheck.instances import (
     Source,
     instances,
@@ -13,9 +13,6 @@ from rankcheck.instances import (
     orthogonal,
     signs,
 )
-from rankcheck.linalg import power
-from rankcheck.networks import Network, ntk
-from rankcheck.theory.scalars import scalar
 
 from ._slopes import least_slope
 
@@ -44,12 +41,12 @@ def chains_with_signs(source: Source, *, points=None, outputs=(1, 1)):
 def from_the_values(net, x, outputs=1, of_slope=2):
     """L m^{2 − 2/L} n_L^{1/L} ‖x‖^{2/L} ‖f(x)‖^{2 − 2/L}, of the shape of the points."""
     L, value = net.depth, net(x)
-    slopes = power(least_slope(net, x), Fraction(of_slope * (L - 1), L))
+    slopes = linalg.power(least_slope(net, x), Fraction(of_slope * (L - 1), L))
     if x.ndim > len(net.batch) + 1:
         slopes = slopes[..., None] if slopes.ndim else slopes
-    count = power(scalar(net.widths[-1], value), Fraction(outputs) / L)
-    rest = power((x * x).sum(-1), Fraction(1, L))
-    return L * slopes * count * rest * power((value * value).sum(-1), Fraction(L - 1, L))
+    count = linalg.power(linalg.scalar(net.widths[-1], value), Fraction(outputs) / L)
+    rest = linalg.power((x * x).sum(-1), Fraction(1, L))
+    return L * slopes * count * rest * linalg.power((value * value).sum(-1), Fraction(L - 1, L))
 
 
 @bound(
@@ -80,11 +77,11 @@ def test_ntk_trace_from_the_value(net, x, *, outputs=1, of_slope=2):
 
     Proof: docs/proofs/ntk-trace.md.
     """
-    kernel, value = ntk(net, x, x), net(x).unsqueeze(-1)
+    kernel, value = networks.ntk(net, x, x), net(x).unsqueeze(-1)
     trace = torch.diagonal(kernel, dim1=-2, dim2=-1).sum(-1)
     along = (value.mT @ kernel @ value).squeeze(-1).squeeze(-1)
     square = (value * value).sum((-2, -1))
-    single = power(scalar(net.widths[-1], square), -Fraction(outputs) / net.depth)
+    single = linalg.power(linalg.scalar(net.widths[-1], square), -Fraction(outputs) / net.depth)
     size = from_the_values(net, x, outputs, of_slope)
     return (
         leq(size, trace, label="the trace"),
@@ -116,6 +113,6 @@ def test_flatness_without_biases(net, X, *, outputs=1):
 
     Proof: docs/proofs/ntk-trace.md.
     """
-    kernel = ntk(net, X, X)
+    kernel = networks.ntk(net, X, X)
     traces = torch.diagonal(kernel, dim1=-2, dim2=-1).sum(-1)
     return leq(from_the_values(net, X, outputs).mean(-1), traces.mean(-1))

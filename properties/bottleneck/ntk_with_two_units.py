@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import construction, eq, leq, paper
+from rankcheck import construction, eq, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import Source, instances
-from rankcheck.networks import ntk_trace
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import outer_layers, sawtooth_code
 
 
 @instances
@@ -56,7 +53,7 @@ def without_a_shift(net):
         "the trace": "the bounds of the outer layers are added, with all units at their largest",
         "the cost": "rounded",
     },
-    witness=sawtooth_code,
+    witness=witnesses.sawtooth_code,
     effort=0.4,
 )
 def test_ntk_with_two_units(n, between, t, *, change=lambda net: net, share=1):
@@ -77,18 +74,18 @@ def test_ntk_with_two_units(n, between, t, *, change=lambda net: net, share=1):
     The point is carried beside a sawtooth of itself, by which the last layers read it. A layer in
     between adds $(t^2 + p^2 + 1) 4^{-n}$, with p the sawtooth. Proof: docs/proofs/ntk-with-two-units.md.
     """
-    batch, depth = tuple(t.shape[:-2]), outer_layers(n) + between
-    net = change(sawtooth_code(n, depth, t, batch))
-    deeper = change(sawtooth_code(n, depth + 1, t, batch))
-    trace = ntk_trace(net, t, biases=True)
-    added = ntk_trace(deeper, t, biases=True) - trace
+    batch, depth = tuple(t.shape[:-2]), witnesses.outer_layers(n) + between
+    net = change(witnesses.sawtooth_code(n, depth, t, batch))
+    deeper = change(witnesses.sawtooth_code(n, depth + 1, t, batch))
+    trace = networks.ntk_trace(net, t, biases=True)
+    added = networks.ntk_trace(deeper, t, biases=True) - trace
     code = net.activations(t)[n + 1]
     layer = ((code * code).sum(-1) + 1) / 4**n
-    most = scalar(Fraction(3 * between, 4**n) + 5 * n + 90, trace)
+    most = linalg.scalar(Fraction(3 * between, 4**n) + 5 * n + 90, trace)
     return (
         eq(net(t), t, label="the function"),
-        eq(added, layer * scalar(share, layer), scale=trace, label="a layer"),
-        leq(layer, scalar(Fraction(3, 4**n), layer), label="a layer is small"),
+        eq(added, layer * linalg.scalar(share, layer), scale=trace, label="a layer"),
+        leq(layer, linalg.scalar(Fraction(3, 4**n), layer), label="a layer is small"),
         leq(trace, most, label="the trace"),
         leq(net.cost(), 2 * depth + 80 * n + 110, label="the cost"),
     )

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper
+from rankcheck import Erratum, bound, leq, linalg, paper
 from rankcheck.instances import Source, instances
-from rankcheck.linalg import power
 
 
 @instances
@@ -27,7 +26,7 @@ def steps_on_a_line(source: Source):
 def closed_and_open(y):
     """The lengths of the closed path and of the open one, through the rows in their order."""
     steps = torch.cat((y[..., 1:, :], y[..., :1, :]), -2) - y
-    lengths = power((steps * steps).sum(-1), Fraction(1, 2))
+    lengths = linalg.power((steps * steps).sum(-1), Fraction(1, 2))
     return lengths.sum(-1), lengths[..., :-1].sum(-1)
 
 
@@ -35,7 +34,9 @@ def neighbours(y):
     """The distances d_1 ≤ d_2 of each point to the two nearest ones."""
     apart = y.unsqueeze(-2) - y.unsqueeze(-3)
     squares = torch.sort((apart * apart).sum(-1), -1).values  # the first is the point itself
-    return power(squares[..., 1], Fraction(1, 2)), power(squares[..., 2], Fraction(1, 2))
+    return linalg.power(squares[..., 1], Fraction(1, 2)), linalg.power(
+        squares[..., 2], Fraction(1, 2)
+    )
 
 
 @bound(

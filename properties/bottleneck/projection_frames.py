@@ -2,16 +2,7 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
-from rankcheck.linalg import frobenius_squared
-from rankcheck.theory.witnesses import projections
-from rankcheck.witnesses import (
-    bottleneck,
-    chained_distances,
-    chained_frames,
-    one_sided_distances,
-    one_sided_frames,
-)
+from rankcheck import construction, eq, linalg, paper, witnesses
 
 from ._bottlenecks import networks_with_bottlenecks
 from ._rounding import rounding, size
@@ -19,12 +10,12 @@ from ._rounding import rounding, size
 
 def mirrored(net, x, k):
     """The one-sided frames, the sign of every U changed."""
-    return [(-U, V) for U, V in one_sided_frames(net, x, k)]
+    return [(-U, V) for U, V in witnesses.one_sided_frames(net, x, k)]
 
 
 def reflected(net, x, k):
     """The chained frames, the sign of every second one changed: bases of the same subspaces."""
-    return [-A if index % 2 else A for index, A in enumerate(chained_frames(net, x, k))]
+    return [-A if index % 2 else A for index, A in enumerate(witnesses.chained_frames(net, x, k))]
 
 
 def defect(frames, k):
@@ -32,7 +23,7 @@ def defect(frames, k):
     total: float | torch.Tensor = 0.0
     for A in frames:
         counted = (torch.arange(A.shape[-1], device=A.device) < k.unsqueeze(-1)).to(A.dtype)
-        total = total + frobenius_squared(A.mT @ A - torch.diag_embed(counted))
+        total = total + linalg.frobenius_squared(A.mT @ A - torch.diag_embed(counted))
     return total
 
 
@@ -44,12 +35,14 @@ def defect(frames, k):
         "every left frame reflected": {"pairs": mirrored},
         "every second frame of the chain reflected": {"chain": reflected},
     },
-    witness=projections,
+    witness=witnesses.projections,
     no_ball="singular vectors are irrational; the claims that bound the distances run on balls",
     effort=0.5,
     audit="left out: it checks a function of rankcheck, on any network",
 )
-def test_projection_frames(net, x, *, pairs=one_sided_frames, chain=chained_frames):
+def test_projection_frames(
+    net, x, *, pairs=witnesses.one_sided_frames, chain=witnesses.chained_frames
+):
     r"""Orthonormal frames along the weights attain the distances that Theorem 6/15 bounds.
 
     With $k = \operatorname{rank} Jf(x)$, the polar parts $U_\ell V_\ell^\top$ of
@@ -65,12 +58,14 @@ def test_projection_frames(net, x, *, pairs=one_sided_frames, chain=chained_fram
 
     All of them have $k$ orthonormal columns.
     """
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     k = at.rank
     one, A = pairs(net, x, k), chain(net, x, k)
-    near = [frobenius_squared(w - U @ V.mT) for w, (U, V) in zip(net.weights, one, strict=True)]
+    near = [
+        linalg.frobenius_squared(w - U @ V.mT) for w, (U, V) in zip(net.weights, one, strict=True)
+    ]
     steps = zip(net.weights, A[1:], A[:-1], strict=True)
-    chained = [frobenius_squared(w - b @ a.mT) for w, b, a in steps]
+    chained = [linalg.frobenius_squared(w - b @ a.mT) for w, b, a in steps]
     options = {
         "scale": size(net, at).unsqueeze(-1),
         "error": rounding(net, at).unsqueeze(-1),
@@ -78,7 +73,17 @@ def test_projection_frames(net, x, *, pairs=one_sided_frames, chain=chained_fram
     frames = [*A, *(frame for pair in one for frame in pair)]
     deviation = defect(frames, k)
     return (
-        eq(torch.stack(near, -1), one_sided_distances(net, x, k), label="one-sided", **options),
-        eq(torch.stack(chained, -1), chained_distances(net, x, k), label="chained", **options),
+        eq(
+            torch.stack(near, -1),
+            witnesses.one_sided_distances(net, x, k),
+            label="one-sided",
+            **options,
+        ),
+        eq(
+            torch.stack(chained, -1),
+            witnesses.chained_distances(net, x, k),
+            label="chained",
+            **options,
+        ),
         eq(deviation, 0, scale=torch.ones_like(deviation), label="orthonormal"),
     )

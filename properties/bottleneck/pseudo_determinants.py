@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper
+from rankcheck import bound, eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, chained_matrices, instances, semi_orthogonal
-from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
-from rankcheck.theory.scalars import scalar
 
 
 @instances
@@ -36,9 +34,9 @@ def test_pseudo_determinant_product(A, B):
     The control draws any $A$ and $B$. For $A = (1\ 0)$, $B = (1, 1)^\top$ the two sides are the
     logarithms of $1$ and $\sqrt 2$.
     """
-    noise = frobenius_squared(A).sqrt() * frobenius_squared(B).sqrt() * 2.0**-44
-    product = log_pseudo_determinant(A @ B, noise)
-    parts = (log_pseudo_determinant(A), log_pseudo_determinant(B))
+    noise = linalg.frobenius_squared(A).sqrt() * linalg.frobenius_squared(B).sqrt() * 2.0**-44
+    product = linalg.log_pseudo_determinant(A @ B, noise)
+    parts = (linalg.log_pseudo_determinant(A), linalg.log_pseudo_determinant(B))
     return eq(product, parts[0] + parts[1], scale=1 + parts[0].abs() + parts[1].abs(), terms=2**12)
 
 
@@ -90,10 +88,12 @@ def test_masked_projection(P, Q, d, *, logs=2):
     M = P.mT @ (d.unsqueeze(-1) * Q)
     k = M.shape[-1]
     determinant = torch.linalg.det(M)
-    regular = determinant.abs() > scalar(Fraction(1, 2**30), determinant)
+    regular = determinant.abs() > linalg.scalar(Fraction(1, 2**30), determinant)
     safe = torch.where(regular, determinant.abs(), torch.ones_like(determinant))
-    norm = frobenius_squared(M)
+    norm = linalg.frobenius_squared(M)
     return (
-        leq(k, norm - safe.log() * scalar(logs, norm), where=regular, label="the determinant"),
+        leq(
+            k, norm - safe.log() * linalg.scalar(logs, norm), where=regular, label="the determinant"
+        ),
         leq(norm, k, label="the norm"),
     )

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
-from rankcheck import leq, paper, statistical
-from rankcheck.data import nearest_neighbours, serpentine
+from rankcheck import data, leq, paper, statistical, witnesses
 from rankcheck.instances import Source, instances, seed_of
-from rankcheck.witnesses import rank_one_interpolant
 
 #: Numbers of points, and the seeds, all of which have been tried: so many are the pilot, on which
 #: `DEVIATIONS` was fixed, and as many more test the claim.
@@ -83,7 +81,7 @@ def neighbour_constant(k):
         "inputs along a path": "a path is longer than half the distances to the nearest neighbours",
         "random inputs": "the steepest of random slopes is far above the mean",
     },
-    witness=rank_one_interpolant,
+    witness=witnesses.rank_one_interpolant,
     no_ball="the points are random floats",
     effort=0.2,
 )
@@ -111,9 +109,9 @@ def test_rank_one_regularity(task, k, *, exponent=codimension):
         n = len(y)
         constant = neighbour_constant(k) * (1 - DEVIATIONS / math.sqrt(n))
         least.append(exponent(k) * math.log(n) + math.log(constant))
-        every.append(math.log(nearest_neighbours(y.numpy())))
-        along.append(math.log(serpentine(y.numpy())))
-        f = rank_one_interpolant(x, y, direction=x.new_ones(1))
+        every.append(math.log(data.nearest_neighbours(y.numpy())))
+        along.append(math.log(data.serpentine(y.numpy())))
+        f = witnesses.rank_one_interpolant(x, y, direction=x.new_ones(1))
         steepest = (f.slopes * f.slopes).sum(-1).amax().sqrt() * (f.knots[-1] - f.knots[0])
         random.append(math.log(steepest))
     below, bound, path, slopes = (

@@ -2,11 +2,8 @@
 
 from fractions import Fraction
 
-from rankcheck import Erratum, bound, leq, paper
-from rankcheck.costs import excess
+from rankcheck import Erratum, bound, costs, leq, linalg, paper
 from rankcheck.instances import balanced_linear_networks, networks_at_points
-from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
-from rankcheck.theory.scalars import scalar
 
 from ._steep_chains import steep_chains
 
@@ -35,12 +32,12 @@ def test_regularity_bound(net, x, *, logs=2, exponent=2):
     $\|\theta\|^2 - kL \ge L \sum_{i \le k} (s_i^{2/L} - 1) \ge 2 \log |Jf(x)|_+$.
     """
     J, noise, L = net.jacobian(x), net.jacobian_noise(x), net.depth
-    k = rank(J, noise)
-    powers = schatten_power(J, Fraction(exponent) / L, noise)
+    k = linalg.rank(J, noise)
+    powers = linalg.schatten_power(J, Fraction(exponent) / L, noise)
     middle = powers * L - k * L
     size = net.cost() + k * L
-    log_det = log_pseudo_determinant(J, noise) * scalar(logs, powers)
+    log_det = linalg.log_pseudo_determinant(J, noise) * linalg.scalar(logs, powers)
     return (
-        leq(middle, excess(net, k), scale=size, label="the excess cost"),
+        leq(middle, costs.excess(net, k), scale=size, label="the excess cost"),
         leq(log_det, middle, scale=size, label="the log-determinant"),
     )

@@ -4,17 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, construction, eq, identity, leq, paper
-from rankcheck.costs import (
-    descent_jacobian,
-    descent_losses,
-    matching_gradient,
-    matching_loss,
-    split_along,
-    split_losses,
-)
+from rankcheck import bound, construction, costs, eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, instances, positive, semi_orthogonal
-from rankcheck.linalg import frobenius_squared, operator_norm, power, rank
 
 
 @instances
@@ -86,18 +77,24 @@ def test_rotation_symmetry(v, w, d, other, step, *, rates=flow_rates):
     Derivatives are differences of polynomials, which are exact, and four steps of descent are
     compared. The flow itself, the limit of small steps, is not checked.
     """
-    square, (along, beside) = (v * v).sum(-1), split_along(v, w)
-    gradient = matching_gradient(v, w)
-    on_line = slope_of_a_quartic(lambda t: matching_loss(v + t * d, w))
-    rate_along = slope_of_a_square(lambda t: split_along(v - t * gradient, w)[0])
-    rate_beside = slope_of_a_square(lambda t: split_along(v - t * gradient, w)[1])
+    square, (along, beside) = (v * v).sum(-1), costs.split_along(v, w)
+    gradient = costs.matching_gradient(v, w)
+    on_line = slope_of_a_quartic(lambda t: costs.matching_loss(v + t * d, w))
+    rate_along = slope_of_a_square(lambda t: costs.split_along(v - t * gradient, w)[0])
+    rate_beside = slope_of_a_square(lambda t: costs.split_along(v - t * gradient, w)[1])
     expected_along, expected_beside = rates(square, along, beside)
-    here, there = descent_losses(v, w, step, STEPS), descent_losses(other, w, step, STEPS)
+    here = costs.descent_losses(v, w, step, STEPS)
+    there = costs.descent_losses(other, w, step, STEPS)
     size = 1 + square
     reach = 1 + square + 4 * (d * d).sum(-1)
     steep = size * (1 + size) ** 4
     return (
-        eq(matching_loss(v, w), square * square - 2 * along + 1, scale=size**2, label="the loss"),
+        eq(
+            costs.matching_loss(v, w),
+            square * square - 2 * along + 1,
+            scale=size**2,
+            label="the loss",
+        ),
         eq((gradient * d).sum(-1), on_line, scale=reach**2 * 16, label="the gradient"),
         eq(rate_along, expected_along, scale=steep, label="along w"),
         eq(rate_beside, expected_beside, scale=steep, label="beside w"),
@@ -156,34 +153,34 @@ def test_rotation_symmetry_with_noise(v, w, d, E, *, weight=1):
     Derivatives are differences of polynomials, which are exact.
     """
     share = weight.numerator / weight.denominator
-    square, (along, beside) = (v * v).sum(-1), split_along(v, w)
-    gradient, noise = matching_gradient(v, w, E), operator_norm(E)
-    on_line = slope_of_a_quartic(lambda t: matching_loss(v + t * d, w, E))
-    rate_along = slope_of_a_square(lambda t: split_along(v - t * gradient, w)[0])
-    rate_beside = slope_of_a_square(lambda t: split_along(v - t * gradient, w)[1])
+    square, (along, beside) = (v * v).sum(-1), costs.split_along(v, w)
+    gradient, noise = costs.matching_gradient(v, w, E), linalg.operator_norm(E)
+    on_line = slope_of_a_quartic(lambda t: costs.matching_loss(v + t * d, w, E))
+    rate_along = slope_of_a_square(lambda t: costs.split_along(v - t * gradient, w)[0])
+    rate_beside = slope_of_a_square(lambda t: costs.split_along(v - t * gradient, w)[1])
     expected_along, expected_beside = flow_rates(square, along, beside)
     size = 1 + square + noise
     reach = size + 4 * (d * d).sum(-1)
     steep = size * (1 + size) ** 4
-    error = 2 * (1 + square) * noise + frobenius_squared(E)
+    error = 2 * (1 + square) * noise + linalg.frobenius_squared(E)
     expected = square * square - 2 * along + 1
     half = Fraction(1, 2)
     return (
         eq((gradient * d).sum(-1), on_line, scale=reach**2 * 16, label="the gradient"),
         leq(
             (rate_along - expected_along).abs(),
-            8 * power(along * square, half) * noise * share,
+            8 * linalg.power(along * square, half) * noise * share,
             scale=steep,
             label="along w",
         ),
         leq(
             (rate_beside - expected_beside).abs(),
-            8 * power(beside * square, half) * noise * share,
+            8 * linalg.power(beside * square, half) * noise * share,
             scale=steep,
             label="beside w",
         ),
         leq(
-            (matching_loss(v, w, E) - expected).abs(),
+            (costs.matching_loss(v, w, E) - expected).abs(),
             error * share,
             scale=size**2,
             label="the loss",
@@ -224,9 +221,9 @@ def split_losses_of_the_flow(along, beside, step, steps):
     instances=starts_and_a_plane(),
     needs={"u is orthogonal to w": starts_on_the_axis()},
     mutants={"the flow in place of descent": {"outer": split_losses_of_the_flow}},
-    witness=split_losses,
+    witness=costs.split_losses,
 )
-def test_symmetry_learning_rank(v, w, u, step, T, *, outer=split_losses):
+def test_symmetry_learning_rank(v, w, u, step, T, *, outer=costs.split_losses):
     r"""The function that predicts the losses of descent has rank two.
 
     For $E = 0$ and $T \ge 2$ let $f^*(v(0)) = (C(v(1)), \dots, C(v(T)))$ be the losses along gradient
@@ -239,10 +236,14 @@ def test_symmetry_learning_rank(v, w, u, step, T, *, outer=split_losses):
     The source says that $f^*$ has bottleneck rank 2. As its rank is defined with piecewise linear
     factors, and $h$ and $(a, b)$ are polynomials, this is the rank with continuous factors.
     """
-    losses = torch.stack(descent_losses(v, w, step, T), -1)
-    reduced = torch.stack(outer(*split_along(v, w), step, T), -1)
+    losses = torch.stack(costs.descent_losses(v, w, step, T), -1)
+    reduced = torch.stack(outer(*costs.split_along(v, w), step, T), -1)
     size = ((1 + (v * v).sum(-1)) ** 2).unsqueeze(-1)
     return (
         eq(losses, reduced, scale=size, label="the losses"),
-        eq(rank(descent_jacobian((w + u) / 2, w, step, T), RANK_NOISE), 2, label="the rank"),
+        eq(
+            linalg.rank(costs.descent_jacobian((w + u) / 2, w, step, T), RANK_NOISE),
+            2,
+            label="the rank",
+        ),
     )

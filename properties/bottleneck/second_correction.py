@@ -7,16 +7,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, eq, leq, limit, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import (
-    cost_expansion,
-    excess,
-    expansion_remainder,
-    linear_cost,
-    log_gram_squared,
-    second_order,
-)
+from rankcheck import Erratum, bound, costs, eq, leq, limit, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     balanced_linear_networks,
@@ -30,9 +21,6 @@ from rankcheck.instances import (
     slope,
     triangular,
 )
-from rankcheck.linalg import log_pseudo_determinant, power, rank
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import balanced_cone_network
 
 
 @instances
@@ -66,10 +54,10 @@ def outside_the_cone(source: Source):
 def all_in_the_first_layer(t, isometries, slope):
     """All of S in the first layer, and isometries after it."""
     L = len(isometries) - 1
-    first = balanced_cone_network(t**L, isometries[:2], slope)
+    first = witnesses.balanced_cone_network(t**L, isometries[:2], slope)
     if L == 1:
         return first
-    return balanced_cone_network(torch.ones_like(t), isometries[1:], slope).after(first)
+    return witnesses.balanced_cone_network(torch.ones_like(t), isometries[1:], slope).after(first)
 
 
 @limit(
@@ -78,9 +66,9 @@ def all_in_the_first_layer(t, isometries, slope):
     instances=spectra_on_cones(),
     needs={"the powers of A take the domain to orthants": outside_the_cone()},
     mutants={"all of it in the first layer": {"witness": all_in_the_first_layer}},
-    witness=balanced_cone_network,
+    witness=witnesses.balanced_cone_network,
 )
-def test_second_correction_linear(t, isometries, a, x, *, witness=balanced_cone_network):
+def test_second_correction_linear(t, isometries, a, x, *, witness=witnesses.balanced_cone_network):
     r"""The least cost of a linear map on a suitable cone, up to the second correction.
 
     For $A = U S V^T$ and isometries with $U_\ell S^{\ell/L} V^T \Omega \ge 0$, $U_0 = V$ and
@@ -97,13 +85,13 @@ def test_second_correction_linear(t, isometries, a, x, *, witness=balanced_cone_
     A = (isometries[-1] * (t**L).unsqueeze(-2)) @ isometries[0].mT
     value = (A @ x.unsqueeze(-1)).squeeze(-1)
     cost = net.cost()
-    size = cost + expansion_remainder(A, 1)
+    size = cost + costs.expansion_remainder(A, 1)
     return (
-        eq(net(x), value, scale=network_scale(net, x.abs() + 1), label="the function"),
-        eq(cost, linear_cost(A, L), label="the cost"),
+        eq(net(x), value, scale=tolerances.network_scale(net, x.abs() + 1), label="the function"),
+        eq(cost, costs.linear_cost(A, L), label="the cost"),
         leq(
-            (cost - cost_expansion(A, L)).abs(),
-            expansion_remainder(A, L),
+            (cost - costs.cost_expansion(A, L)).abs(),
+            costs.expansion_remainder(A, L),
             scale=size,
             label="the second correction",
         ),
@@ -131,7 +119,7 @@ def powers_of_one_map(source: Source):
     V = semi_orthogonal(source, k + source.integer(0, 1), k)
     s = positive(source, k, low=0.25, high=4.0).unsqueeze(-2)
     A = (V * s) @ V.mT
-    return A, (V * s**m) @ V.mT, s.new_zeros(source.batch) + scalar(Fraction(1, m + 1), s)
+    return A, (V * s**m) @ V.mT, s.new_zeros(source.batch) + linalg.scalar(Fraction(1, m + 1), s)
 
 
 @instances
@@ -177,10 +165,10 @@ def test_second_correction_composition(A, B, p, *, exponent=Fraction(1, 2), exch
     nonlinear networks is bottleneck.second-correction-of-compositions. Without the sign of $g$ the rule
     is open (bottleneck.composition-as-printed).
     """
-    u, v = log_gram_squared(A, NOISE) / 2, log_gram_squared(B, NOISE) / 2
-    first, second = power(u, Fraction(1, 2)), power(v, Fraction(1, 2))
-    parts = power(u, exponent) + power(v, exponent)
-    product = power(log_gram_squared(A @ B, NOISE) / 2, exponent)
+    u, v = costs.log_gram_squared(A, NOISE) / 2, costs.log_gram_squared(B, NOISE) / 2
+    first, second = linalg.power(u, Fraction(1, 2)), linalg.power(v, Fraction(1, 2))
+    parts = linalg.power(u, exponent) + linalg.power(v, exponent)
+    product = linalg.power(costs.log_gram_squared(A @ B, NOISE) / 2, exponent)
     size = 1 + first + second
     best = u / p + v / (1 - p)
     if exchanged:
@@ -275,8 +263,8 @@ def test_second_correction_of_the_jacobian(net, x, *, weight=1):
     (bottleneck.regularity-bound), and $e^t \ge 1 + t + t^2/2 + t^3/6$ for every $t$.
     """
     J, noise, L = net.jacobian(x), net.jacobian_noise(x), net.depth
-    k = rank(J, noise)
-    log_det = 2 * log_pseudo_determinant(J, noise)
-    more = excess(net, k) - log_det
+    k = linalg.rank(J, noise)
+    log_det = 2 * linalg.log_pseudo_determinant(J, noise)
+    more = costs.excess(net, k) - log_det
     size = net.cost() + k * L + log_det.abs()
-    return leq(second_order(J, L, noise) * scalar(weight, log_det), more, scale=size)
+    return leq(costs.second_order(J, L, noise) * linalg.scalar(weight, log_det), more, scale=size)

@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, bound, leq, paper
-from rankcheck.costs import excess, second_order
+from rankcheck import Network, bound, costs, leq, linalg, paper
 from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal, slope
-from rankcheck.linalg import log_pseudo_determinant, rank
-from rankcheck.theory.scalars import scalar
 
 from ._active import active_network
 
@@ -98,14 +95,14 @@ def test_second_correction_of_compositions(
     first, second = f.jacobian(y), g.jacobian(x)
     net = f.after(g)
     J, noise, L = first @ second, net.jacobian_noise(x), depth(f, g)
-    k = rank(J, noise)
-    logs = log_pseudo_determinant(first, f.jacobian_noise(y)) + log_pseudo_determinant(
-        second, g.jacobian_noise(x)
-    )
-    more = excess(net, k) - 2 * logs
+    k = linalg.rank(J, noise)
+    logs = linalg.log_pseudo_determinant(
+        first, f.jacobian_noise(y)
+    ) + linalg.log_pseudo_determinant(second, g.jacobian_noise(x))
+    more = costs.excess(net, k) - 2 * logs
     full = k == min(first.shape[-2:] + second.shape[-2:])
     return leq(
-        second_order(J, L, noise) * scalar(weight, J),
+        costs.second_order(J, L, noise) * linalg.scalar(weight, J),
         more,
         where=full,
         scale=net.cost() + k * net.depth + 2 * logs.abs(),
@@ -187,14 +184,14 @@ def test_second_correction_of_sums(f, g, x, *, weight=1):
     first, second = f.jacobian(x), g.jacobian(x)
     net = f.add(g)
     J, noise = first + second, net.jacobian_noise(x)
-    k, m = rank(first, f.jacobian_noise(x)), rank(second, g.jacobian_noise(x))
-    logs = log_pseudo_determinant(first, f.jacobian_noise(x)) + log_pseudo_determinant(
-        second, g.jacobian_noise(x)
-    )
-    more = excess(net, k + m) - 2 * logs
+    k, m = linalg.rank(first, f.jacobian_noise(x)), linalg.rank(second, g.jacobian_noise(x))
+    logs = linalg.log_pseudo_determinant(
+        first, f.jacobian_noise(x)
+    ) + linalg.log_pseudo_determinant(second, g.jacobian_noise(x))
+    more = costs.excess(net, k + m) - 2 * logs
     return leq(
-        second_order(J, net.depth, noise) * scalar(weight, J),
+        costs.second_order(J, net.depth, noise) * linalg.scalar(weight, J),
         more,
-        where=rank(J, noise) == k + m,
+        where=linalg.rank(J, noise) == k + m,
         scale=net.cost() + (k + m) * net.depth + 2 * logs.abs(),
     )

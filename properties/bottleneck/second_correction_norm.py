@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import log_gram_squared
+from rankcheck import bound, costs, leq, linalg, paper
 from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal, triangular
-from rankcheck.linalg import log_pseudo_determinant, operator_norm, power
-from rankcheck.theory.scalars import scalar
 
 #: A bound on the rounding error of the singular values, for these instances.
 NOISE = 2.0**-32
@@ -34,12 +31,12 @@ def one_value_beyond_one(source: Source):
 
 def by_the_determinant(A):
     """The first correction, 2 log|A|_+, in place of the second."""
-    return torch.relu(2 * log_pseudo_determinant(A, NOISE))
+    return torch.relu(2 * linalg.log_pseudo_determinant(A, NOISE))
 
 
 def half_the_square(A):
     """R^(2)(A) = ½‖log_+ AᵀA‖²."""
-    return log_gram_squared(A, NOISE) / 2
+    return costs.log_gram_squared(A, NOISE) / 2
 
 
 @bound(
@@ -63,5 +60,5 @@ def test_second_correction_bounds_the_norm(A, *, correction=half_the_square, wei
     Checked as $\log \|A\|_{op} \le \sqrt{R^{(2)}(A)/2}$. Proof: one of the terms of
     $R^{(2)} = 2 \sum_i (\log s_i)^2$ is that of the largest singular value.
     """
-    root = power(correction(A) / 2, Fraction(1, 2))
-    return leq(operator_norm(A).log(), root * scalar(weight, root), scale=1 + root)
+    root = linalg.power(correction(A) / 2, Fraction(1, 2))
+    return leq(linalg.operator_norm(A).log(), root * linalg.scalar(weight, root), scale=1 + root)

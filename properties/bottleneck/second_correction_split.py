@@ -4,19 +4,14 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Network, eq, leq, limit, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import excess, expansion_remainder, log_gram_squared
+from rankcheck import Erratum, Network, costs, eq, leq, limit, linalg, networks, paper, tolerances
 from rankcheck.instances import Source, box, instances, network, point_in, positive
-from rankcheck.linalg import log_pseudo_determinant, power
-from rankcheck.networks import interval_bounds
-from rankcheck.theory.scalars import scalar
 
 
 def stretched(parts, t, m):
     """outer ∘ T ∘ σ ∘ inner for parts = (outer, inner) and T = diag t, by m layers T^{1/m}; ReLU."""
     outer, inner = parts
-    layer = torch.diag_embed(power(t, Fraction(1, m)))
+    layer = torch.diag_embed(linalg.power(t, Fraction(1, m)))
     zero = torch.zeros_like(inner.biases[-1])
     weights = (*inner.weights, *[layer] * m, *outer.weights)
     return inner.with_parameters(weights, (*inner.biases, *[zero] * m, *outer.biases))
@@ -46,7 +41,7 @@ def sequences(source: Source):
     f_1, f_2 = part(inputs=middle, outputs=k), part(inputs=k)
     s, t = (positive(source, k, low=0.25, high=4.0) for _ in range(2))
     low, high = box(source, g_1.widths[0])
-    lower, _ = interval_bounds(stretched((g_2, g_1), t, 1), low, high)
+    lower, _ = networks.interval_bounds(stretched((g_2, g_1), t, 1), low, high)
     g_2 = g_2.with_parameters(g_2.weights, (*g_2.biases[:-1], g_2.biases[-1] + torch.relu(-lower)))
     n, m = (source.choice((1, 2, 4, 8, 16, 32, 64)) for _ in range(2))
     return (f_2, f_1), (g_2, g_1), s, t, n, m, point_in(source, low, high)
@@ -120,21 +115,23 @@ def test_second_correction_split(f, g, s, t, n, m, x, *, weights=by_own_share):
     for (outer, inner), diagonal, layers in ((f, s, n), (g, t, m)):
         D = torch.diag_embed(diagonal)
         first = outer.cost() + inner.cost() - k * (outer.depth + inner.depth)
-        first = first + 2 * log_pseudo_determinant(D)
-        second = log_gram_squared(D) / 2
+        first = first + 2 * linalg.log_pseudo_determinant(D)
+        second = costs.log_gram_squared(D) / 2
         share = Fraction(1, layers) - Fraction(1, layers + outer.depth + inner.depth)
-        rest = expansion_remainder(D, layers) + second * scalar(share, second)
+        rest = costs.expansion_remainder(D, layers) + second * linalg.scalar(share, second)
         parts.append((first, second, rest))
     (r_f, u_f, rest_f), (r_g, u_g, rest_g) = parts
     w_f, w_g = weights(Fraction(f_n.depth, L))
-    predicted = (u_f * scalar(w_f, s) + u_g * scalar(w_g, s)) / L
+    predicted = (u_f * linalg.scalar(w_f, s) + u_g * linalg.scalar(w_g, s)) / L
     size = net.cost() + k * L + r_f.abs() + r_g.abs()
     one_each = stretched(f, s, 1)(stretched(g, t, 1)(x))
-    entries = network_scale(net, x) + network_scale(f_n, network_scale(g_m, x))
+    entries = tolerances.network_scale(net, x) + tolerances.network_scale(
+        f_n, tolerances.network_scale(g_m, x)
+    )
     return (
         eq(net(x), one_each, scale=entries, label="the function"),
         leq(
-            (excess(net, k) - r_f - r_g - predicted).abs(),
+            (costs.excess(net, k) - r_f - r_g - predicted).abs(),
             rest_f + rest_g,
             scale=size,
             label="the second correction",

@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import Erratum, bound, eq, identity, leq, paper
-from rankcheck.costs import linear_cost, log_gram_squared
+from rankcheck import Erratum, bound, costs, eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, instances, orthogonal, semi_orthogonal, triangular
-from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
 
 #: A bound on the rounding error of the singular values of a product, for these instances.
 NOISE = 2.0**-32
@@ -73,9 +71,9 @@ def test_first_correction_linear_sum(U_A, M_A, V_A, U_B, M_B, V_B, *, weight=1):
     \le e^{-\|C\|_F^2}$ with $C = U_A^T U_B$.
     """
     A, B = U_A @ M_A @ V_A.mT, U_B @ M_B @ V_B.mT
-    angles = frobenius_squared(U_A.mT @ U_B) + frobenius_squared(V_A.mT @ V_B)
-    first, second = log_pseudo_determinant(M_A), log_pseudo_determinant(M_B)
-    both = log_pseudo_determinant(A + B, NOISE)
+    angles = linalg.frobenius_squared(U_A.mT @ U_B) + linalg.frobenius_squared(V_A.mT @ V_B)
+    first, second = linalg.log_pseudo_determinant(M_A), linalg.log_pseudo_determinant(M_B)
+    both = linalg.log_pseudo_determinant(A + B, NOISE)
     size = 1 + first.abs() + second.abs() + both.abs()
     return leq(angles * weight, 2 * (first + second - both), scale=size)
 
@@ -123,10 +121,10 @@ def test_second_correction_sum(A, B, L, *, share=1):
     general the rule follows from bottleneck.sum where one of the two sequences of networks has no bias in
     its last layer, which is not checked.
     """
-    u, v = log_gram_squared(A, NOISE), log_gram_squared(B, NOISE)
-    both = log_gram_squared(A + B, NOISE)
-    costs = linear_cost(A, L, NOISE) + linear_cost(B, L, NOISE) * share
+    u, v = costs.log_gram_squared(A, NOISE), costs.log_gram_squared(B, NOISE)
+    both = costs.log_gram_squared(A + B, NOISE)
+    cost = costs.linear_cost(A, L, NOISE) + costs.linear_cost(B, L, NOISE) * share
     return (
         eq(both, u + v * share, scale=1 + u + v, label="the second correction"),
-        eq(linear_cost(A + B, L, NOISE), costs, scale=costs, label="the cost"),
+        eq(costs.linear_cost(A + B, L, NOISE), cost, scale=cost, label="the cost"),
     )

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, leq, limit, paper
+from rankcheck import Erratum, leq, limit, linalg, paper, witnesses
 from rankcheck.instances import (
     Source,
     instances,
@@ -14,8 +14,6 @@ from rankcheck.instances import (
     semi_orthogonal,
     slope,
 )
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import balanced_cone_network, plane_beside_constant
 
 
 def middle(source: Source, depth: int):
@@ -36,7 +34,7 @@ def cheapest_linear_networks(source: Source):
     else:
         y = source.tensor(k, low=0.0) - 2
         inside = [isometry_at(source, roots**layer * y) for layer in range(1, L)]
-    net = balanced_cone_network(roots, (V, *inside, U), slope(source))
+    net = witnesses.balanced_cone_network(roots, (V, *inside, U), slope(source))
     logs = roots.log() * L
     return net, k, 2 * logs.sum(-1), logs, *middle(source, L)
 
@@ -46,7 +44,7 @@ def planes_beside_constants(source: Source):
     """y ↦ (y, c), 0 < c ≤ 2, as a network of least cost, with R^(1) = R(c); layers in the middle."""
     n, L = source.integer(1, 3), source.integer(5, 12)
     c = positive(source, low=0.5, high=1.0)
-    net = plane_beside_constant(n, c, L, slope(source))
+    net = witnesses.plane_beside_constant(n, c, L, slope(source))
     return net, n, c * c, c.new_zeros((*source.batch, n)), 0, source.integer(1, L - 2)
 
 
@@ -68,7 +66,7 @@ def planes_beside_constants(source: Source):
         survives=r"Prop. 4.3 and 14.3. The two lines after it, $1/p R^{(2)}(\alpha) + 1/(1 - p) "
         r"R^{(2)}(\alpha \to f) \ge R^{(2)}(f)$, are Eq. (1) of the proof.",
     ),
-    witness=balanced_cone_network,
+    witness=witnesses.balanced_cone_network,
     audit="left out: it is about networks whose first correction is known",
 )
 def test_shares_of_the_first_correction(net, k, correction, logs, first, last, *, share=1, rest=1):
@@ -90,11 +88,11 @@ def test_shares_of_the_first_correction(net, k, correction, logs, first, last, *
     L, M = net.depth, last - first
     costs = torch.stack(net.layer_costs(), -1)
     more = costs[..., first:last].sum(-1) - k * M
-    part = correction * scalar(Fraction(M, L), correction)
-    growth = torch.relu(logs * scalar(Fraction(2, L), logs)).exp()
-    remainder = (logs * logs * growth).sum(-1) * scalar(Fraction(2 * M, L * L) * rest, logs)
+    part = correction * linalg.scalar(Fraction(M, L), correction)
+    growth = torch.relu(logs * linalg.scalar(Fraction(2, L), logs)).exp()
+    remainder = (logs * logs * growth).sum(-1) * linalg.scalar(Fraction(2 * M, L * L) * rest, logs)
     size = costs.sum(-1) + k * L
     return (
-        leq(part * scalar(share, part), more, scale=size, label="from below"),
+        leq(part * linalg.scalar(share, part), more, scale=size, label="from below"),
         leq(more, part + remainder, scale=size, label="from above"),
     )

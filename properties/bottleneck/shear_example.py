@@ -4,13 +4,20 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, limit, paper, step
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import excess
+from rankcheck import (
+    Erratum,
+    construction,
+    costs,
+    eq,
+    leq,
+    limit,
+    linalg,
+    paper,
+    step,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import Source, instances
-from rankcheck.linalg import operator_norm
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import shear, shear_network
 
 
 @instances
@@ -30,7 +37,7 @@ def below_the_orthant(source: Source):
 
 def without_the_way_back(depth, stretch, strength):
     """The network that stretches again after the shear, instead of undoing the first stretch."""
-    net = shear_network(depth, stretch, strength)
+    net = witnesses.shear_network(depth, stretch, strength)
     half = depth // 2 - 1
     return net.with_parameters((*net.weights[: half + 2], *net.weights[:half]), net.biases)
 
@@ -41,7 +48,7 @@ def without_the_way_back(depth, stretch, strength):
     instances=shears(),
     needs={"the domain is in the positive orthant": below_the_orthant()},
     mutants={"without the way back": {"witness": without_the_way_back}},
-    witness=shear_network,
+    witness=witnesses.shear_network,
     errata=(
         Erratum(
             printed=r"$W_{L/2} = \ldots$ for $\ell = L/2 + 2$, …, $L$; $W_\ell = \begin{pmatrix} "
@@ -59,7 +66,7 @@ def without_the_way_back(depth, stretch, strength):
         ),
     ),
 )
-def test_shear_example(L, r, c, x, *, witness=shear_network):
+def test_shear_example(L, r, c, x, *, witness=witnesses.shear_network):
     r"""A network for a shear that is cheap because its hidden maps stretch.
 
     $f(x, y, z) = (x, y, z + c [x - y]_+)$ on $[0, 1]^3$ is equal to the ReLU network of even depth
@@ -75,9 +82,14 @@ def test_shear_example(L, r, c, x, *, witness=shear_network):
     cost = layer * (L - 2) / 2 + 2 * r ** -(L - 2) + c * c * r ** (-2 * (L - 2)) + 3 * L
     stretched = net.partial_jacobians(x).inner[max(L // 2 - 1, 0)]
     return (
-        eq(net(x), shear(x, c), scale=network_scale(net, x), label="the function"),
+        eq(
+            net(x),
+            witnesses.shear(x, c),
+            scale=tolerances.network_scale(net, x),
+            label="the function",
+        ),
         eq(net.cost(), cost, label="the cost"),
-        eq(operator_norm(stretched), r ** (L // 2 - 1), label="the Lipschitz constant"),
+        eq(linalg.operator_norm(stretched), r ** (L // 2 - 1), label="the Lipschitz constant"),
     )
 
 
@@ -98,7 +110,7 @@ def shears_along_a_power(source: Source):
         "11.76 from above": {"high": Fraction(294, 25)},
         "without the shear itself": {"sheared": 0},
     },
-    witness=shear_network,
+    witness=witnesses.shear_network,
 )
 def test_shear_excess(L, gamma, c, *, low=12, high=12, sheared=1):
     r"""The excess of the shear decays like $12 L^{1 - 2\gamma}$.
@@ -112,15 +124,15 @@ def test_shear_excess(L, gamma, c, *, low=12, high=12, sheared=1):
     function with two different Jacobians. The Lipschitz constants $e^{(L-2)\epsilon/2}$ of the hidden
     maps diverge, so bottleneck.two-jacobians needs its constant $C$.
     """
-    epsilon = (-gamma * scalar(L, gamma).log()).exp()
-    more = excess(shear_network(L, epsilon.exp(), c), 3)
+    epsilon = (-gamma * linalg.scalar(L, gamma).log()).exp()
+    more = costs.excess(witnesses.shear_network(L, epsilon.exp(), c), 3)
     tail = 2 * (-epsilon * (L - 2)).exp() + c * c * (-2 * epsilon * (L - 2)).exp()
     tail = tail * sheared
     square = epsilon * epsilon
     cosh = ((4 * epsilon).exp() + (-4 * epsilon).exp()) / 2
     size = more + 3 * L
-    below = square * (L - 2) * scalar(low, square)
-    above = square * (L - 2) * scalar(high, square) * (1 + square * cosh)
+    below = square * (L - 2) * linalg.scalar(low, square)
+    above = square * (L - 2) * linalg.scalar(high, square) * (1 + square * cosh)
     return (
         leq(below + tail, more, scale=size, label="from below"),
         leq(more, above + tail, scale=size, label="from above"),
@@ -170,4 +182,4 @@ def test_shear_example_as_printed(L, r):
     """
     layer = 2 * (r**2 - 1) + (r**-4 - 1) + 2 * (r**-2 - 1) + (r**4 - 1)
     printed = layer + 2 * r ** -(L - 2) + r ** (-2 * (L - 2)) + 3 * L
-    return eq(shear_network(L, r, torch.ones_like(r)).cost(), printed)
+    return eq(witnesses.shear_network(L, r, torch.ones_like(r)).cost(), printed)

@@ -2,12 +2,8 @@
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import excess
+from rankcheck import bound, costs, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import Source, instances, positive
-from rankcheck.networks import lipschitz_square_at
-from rankcheck.theory.scalars import square_root
-from rankcheck.witnesses import shear_network
 
 
 @instances
@@ -19,7 +15,7 @@ def stretched_shears(source: Source):
     x, rise = positive(source, 3), positive(source, low=0.125, high=1.0)
     up, down = x[..., 0] + rise, x[..., 0]
     points = [torch.stack((a, b, x[..., 2]), -1) for a, b in ((up, down), (down, up))]
-    return shear_network(L, r, c), c, torch.stack(points, -2)
+    return witnesses.shear_network(L, r, c), c, torch.stack(points, -2)
 
 
 def at_most_one(net, points):
@@ -29,7 +25,7 @@ def at_most_one(net, points):
 
 def larger_than_one(net, points):
     """max(1, C²) with C the largest slope of a hidden map at the two points."""
-    return torch.relu(lipschitz_square_at(net, points) - 1) + 1
+    return torch.relu(networks.lipschitz_square_at(net, points) - 1) + 1
 
 
 @bound(
@@ -38,7 +34,7 @@ def larger_than_one(net, points):
     instances=stretched_shears(),
     mutants={"hidden maps of slope 1": {"square": at_most_one}},
     loose="a network of the shear with C near 1 costs 2√2 c beyond 3L, twice the bound",
-    witness=shear_network,
+    witness=witnesses.shear_network,
     audit="left out: it is about the networks of one function",
 )
 def test_shear_lipschitz(net, c, points, *, square=larger_than_one):
@@ -57,6 +53,8 @@ def test_shear_lipschitz(net, c, points, *, square=larger_than_one):
     $\sqrt 2\,c$. Checked for the network of the example at every stretch, with the largest slope at two points
     for $C$; no other networks of the shear are drawn.
     """
-    more = excess(net, 3)
+    more = costs.excess(net, 3)
     steep = square(net, points)
-    return leq(square_root(2, c) * c, steep * more, scale=steep * (net.cost() + 3 * net.depth))
+    return leq(
+        linalg.square_root(2, c) * c, steep * more, scale=steep * (net.cost() + 3 * net.depth)
+    )

@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, linalg, paper
 from rankcheck.instances import Source, instances, matrices, positive, semi_orthogonal
-from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, rank, singular_values
-from rankcheck.theory.scalars import scalar
 
 
 @instances
@@ -39,10 +37,10 @@ def test_singular_value_gap(A, *, logs=2, ranks=1):
     Both sides vanish at a partial isometry, where the left side is twice the right one to second
     order. Their ratio tends to one as the $s_i$ grow.
     """
-    s = singular_values(A)
-    k = rank(A)
+    s = linalg.singular_values(A)
+    k = linalg.rank(A)
     counted = torch.arange(s.shape[-1], device=A.device) < k.unsqueeze(-1)
     distance = torch.where(counted, (s - 1) * (s - 1), torch.zeros_like(s)).sum(-1)
-    square, logarithm = frobenius_squared(A), log_pseudo_determinant(A)
-    gap = square - k * scalar(ranks, square) - logarithm * scalar(logs, square)
+    square, logarithm = linalg.frobenius_squared(A), linalg.log_pseudo_determinant(A)
+    gap = square - k * linalg.scalar(ranks, square) - logarithm * linalg.scalar(logs, square)
     return leq(distance, gap, scale=square + k)

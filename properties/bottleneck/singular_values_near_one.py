@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, linalg, paper, witnesses
 from rankcheck.instances import (
     Source,
     away_from_zero,
@@ -14,8 +14,6 @@ from rankcheck.instances import (
     semi_orthogonal,
     steep_networks,
 )
-from rankcheck.linalg import frobenius_squared, singular_values
-from rankcheck.theory.witnesses.projections import bottleneck, isometry_distance
 
 from ._bottlenecks import (
     following_value,
@@ -28,7 +26,7 @@ from ._rounding import rounding, size, slack
 
 def distance_to_rank(A, k):
     """Σ_i (s_i(A) − 1_{i ≤ k})², shape (*B), for integers k (*B) up to the number of the s_i."""
-    return isometry_distance(singular_values(A), k)
+    return witnesses.isometry_distance(linalg.singular_values(A), k)
 
 
 @instances
@@ -66,8 +64,8 @@ def test_mirsky(A, U, V, *, more=0):
     with equality if $U$ and $V$ are the $k$ leading singular vectors of $A$.
     """
     count = torch.full(A.shape[:-2], U.shape[-1] + more, device=A.device)
-    left, right = distance_to_rank(A, count), frobenius_squared(A - U @ V.mT)
-    return leq(left, right, scale=frobenius_squared(A) + U.shape[-1])
+    left, right = distance_to_rank(A, count), linalg.frobenius_squared(A - U @ V.mT)
+    return leq(left, right, scale=linalg.frobenius_squared(A) + U.shape[-1])
 
 
 @bound(
@@ -101,7 +99,7 @@ def test_singular_values_near_one(net, x, *, logs=2, ranks=1, more=0):
 
     Proof: docs/proofs/weights-near-projections.md.
     """
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     some, k = at.rank > 0, at.rank
     layers = list(zip(net.weights, net.biases, strict=True))
     biases = sum((b * b).sum(-1) for b in net.biases)

@@ -4,14 +4,20 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, paper, refuted
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import excess
+from rankcheck import (
+    Erratum,
+    Network,
+    construction,
+    costs,
+    eq,
+    leq,
+    linalg,
+    paper,
+    refuted,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import Source, instances, positive, semi_orthogonal, slope
-from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
-from rankcheck.networks import Network
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import least_constant_cost, plane_beside_constant
 
 from ._active import active_network
 
@@ -79,7 +85,8 @@ def nothing(f, g):
 
 def ranks_of_summands(f, g, x):
     """The ranks of Jf(x) and Jg(x)."""
-    k, m = rank(f.jacobian(x), f.jacobian_noise(x)), rank(g.jacobian(x), g.jacobian_noise(x))
+    k = linalg.rank(f.jacobian(x), f.jacobian_noise(x))
+    m = linalg.rank(g.jacobian(x), g.jacobian_noise(x))
     return {"rank Jf": k, "rank Jg": m}
 
 
@@ -115,22 +122,22 @@ def test_sum(f, g, x, *, cross=last_biases, weight=2, exponent=2):
     """
     net = f.add(g)
     first, second = f.jacobian(x), g.jacobian(x)
-    k, m = rank(first, f.jacobian_noise(x)), rank(second, g.jacobian_noise(x))
+    k, m = linalg.rank(first, f.jacobian_noise(x)), linalg.rank(second, g.jacobian_noise(x))
     J, noise = first + second, net.jacobian_noise(x)
-    together = excess(f, k) + excess(g, m) + cross(f, g)
+    together = costs.excess(f, k) + costs.excess(g, m) + cross(f, g)
     size = f.cost() + g.cost() + (k + m) * net.depth
     return (
-        eq(net(x), f(x) + g(x), scale=network_scale(net, x), label="the function"),
-        eq(excess(net, k + m), together, scale=size, label="the excess"),
+        eq(net(x), f(x) + g(x), scale=tolerances.network_scale(net, x), label="the function"),
+        eq(costs.excess(net, k + m), together, scale=size, label="the excess"),
         leq(
-            log_pseudo_determinant(J, noise) * scalar(weight, J),
+            linalg.log_pseudo_determinant(J, noise) * linalg.scalar(weight, J),
             together,
             scale=size,
-            where=rank(J, noise) == k + m,
+            where=linalg.rank(J, noise) == k + m,
             label="the Jacobian",
         ),
         leq(
-            schatten_power(J, Fraction(exponent, net.depth), noise) * net.depth,
+            linalg.schatten_power(J, Fraction(exponent, net.depth), noise) * net.depth,
             f.cost() + g.cost() + cross(f, g),
             scale=size,
             label="the Jacobian at this depth",
@@ -187,6 +194,6 @@ def test_sum_as_printed(k, m, L, a, v, w):
     networks, and $R(f + g; \Omega, L) \ge (k + m) L + R(v + w)$ for every network
     (bottleneck.plane-beside-a-constant, where the costs are shown to be affine in $L$).
     """
-    f, g = plane_beside_constant(k, v, L, a), plane_beside_constant(m, w, L, a)
+    f, g = witnesses.plane_beside_constant(k, v, L, a), witnesses.plane_beside_constant(m, w, L, a)
     size = f.cost() + g.cost()
-    return leq(least_constant_cost(v + w) + (k + m) * L, size, scale=size)
+    return leq(witnesses.least_constant_cost(v + w) + (k + m) * L, size, scale=size)

@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Need, Network, bound, leq, paper, step
-from rankcheck.costs import excess
+from rankcheck import Erratum, Need, Network, bound, costs, leq, linalg, networks, paper, step
 from rankcheck.instances import Source, instances, matrix, orthogonal, positive, slope
-from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, nuclear_norm, power, rank
-from rankcheck.networks import lipschitz_square_above, lipschitz_square_at
 
 from ._two_points import mean_and_gap, networks_at_two_points, shared_units
 
@@ -40,8 +37,8 @@ def test_two_jacobians(net, x, *, exponent=-2):
     Proof: docs/proofs/two-jacobians.md.
     """
     mean, gap = mean_and_gap(net, x)
-    square = torch.relu(lipschitz_square_at(net, x) - 1) + 1
-    return leq(mean + gap * power(square, Fraction(exponent, 2)), net.cost())
+    square = torch.relu(networks.lipschitz_square_at(net, x) - 1) + 1
+    return leq(mean + gap * linalg.power(square, Fraction(exponent, 2)), net.cost())
 
 
 @instances
@@ -91,14 +88,16 @@ def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):
     sides agree for $n \le 2k$ isometric units of which $k$ are active at either point.
     """
     J, noise = net.jacobian(x), net.jacobian_noise(x)
-    ranks = rank(J, noise)
+    ranks = linalg.rank(J, noise)
     k = ranks.amax(-1)
-    square = torch.relu(lipschitz_square_at(net, x) - 1) + 1
-    gap = nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])
-    claimed = log_pseudo_determinant(J, noise).sum(-1) + gap * power(square, Fraction(exponent, 2))
+    square = torch.relu(networks.lipschitz_square_at(net, x) - 1) + 1
+    gap = linalg.nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])
+    claimed = linalg.log_pseudo_determinant(J, noise).sum(-1) + gap * linalg.power(
+        square, Fraction(exponent, 2)
+    )
     least = ranks.amin(-1)
     inside = (least > 0) & ((least == k) if same else (least < k))
-    return leq(claimed, excess(net, k), scale=net.cost() + k * net.depth, where=inside)
+    return leq(claimed, costs.excess(net, k), scale=net.cost() + k * net.depth, where=inside)
 
 
 @step(
@@ -142,7 +141,7 @@ def test_two_jacobians_small_lipschitz(net, x):
     on the whole space.
     """
     mean_of_jacobians, gap = mean_and_gap(net, x)
-    square = lipschitz_square_above(net)
+    square = networks.lipschitz_square_above(net)
     zero = square == 0
     gap_over_square = gap / torch.where(zero, torch.ones_like(square), square)
     return leq(mean_of_jacobians + gap_over_square, net.cost(), where=~zero)
@@ -175,5 +174,5 @@ def test_nuclear_product(A, B, *, share=Fraction(1, 2)):
 
     $\|AB\|_* \le \frac12 (\|A\|_F^2 + \|B\|_F^2)$.
     """
-    squares = frobenius_squared(A) + frobenius_squared(B)
-    return leq(nuclear_norm(A @ B), squares * share.numerator / share.denominator)
+    squares = linalg.frobenius_squared(A) + linalg.frobenius_squared(B)
+    return leq(linalg.nuclear_norm(A @ B), squares * share.numerator / share.denominator)

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from rankcheck import Network, bound, conjecture, leq, paper
+from rankcheck import Network, bound, conjecture, leq, linalg, networks, paper
 from rankcheck.instances import (
     Range,
     Slopes,
@@ -16,9 +16,6 @@ from rankcheck.instances import (
     orthogonal,
     positive,
 )
-from rankcheck.linalg import eye, operator_norm, power
-from rankcheck.networks import lipschitz_square_at
-from rankcheck.theory.scalars import scalar, square_root
 
 from ._two_points import mean_and_gap, networks_at_two_points, shared_units
 
@@ -42,7 +39,7 @@ def opposite_slopes(source: Source, *, copies: Range = (1, 1)):
     depth, k = source.integer(2, 5), source.integer(*copies)
     into, out = orthogonal(source, k), orthogonal(source, k)
     w, z = positive(source, 1, 1, low=0.25, high=2.0), positive(source, k)
-    v, unit = square_root(2, w) * w, eye(k, like=w)
+    v, unit = linalg.square_root(2, w) * w, linalg.eye(k, like=w)
     turns = (unit,) * (depth - 2) + (out,)
     sizes = (w,) + (v,) * (depth - 2)
     first = torch.cat((w * into.mT, -w * into.mT), -2)
@@ -93,10 +90,10 @@ def test_two_jacobians_sharper(net, x, *, factors=layers_around):
     Proof: docs/proofs/two-jacobians.md.
     """
     mean, gap = mean_and_gap(net, x)
-    square, exponent = lipschitz_square_at(net, x), Fraction(factors(net.depth))
-    size = power(square, exponent / 2)
+    square, exponent = networks.lipschitz_square_at(net, x), Fraction(factors(net.depth))
+    size = linalg.power(square, exponent / 2)
     if exponent > 1:
-        size = torch.maximum(power(square, Fraction(1, 2)), size)
+        size = torch.maximum(linalg.power(square, Fraction(1, 2)), size)
     return leq(mean + over(gap, size), net.cost())
 
 
@@ -113,14 +110,14 @@ def functions_of_one_variable(
 def claimed(net, x, constant, exponent):
     """The mean of the two costs, and `constant` ‖Jf(x) − Jf(y)‖_* over a power of the norms."""
     mean, gap = mean_and_gap(net, x)
-    size = operator_norm(net.jacobian(x)).amax(-1)
-    share = over(gap, power(size, exponent(net.depth)))
+    size = linalg.operator_norm(net.jacobian(x)).amax(-1)
+    share = over(gap, linalg.power(size, exponent(net.depth)))
     return mean + constant(net.depth, size) * share
 
 
 def kappa(depth, like):
     """κ_L = (L/2)(4^{1/L} − 1): 1 at depth two, and log 2 in the limit."""
-    return (power(scalar(4, like), Fraction(1, depth)) - 1) * depth / 2
+    return (linalg.power(linalg.scalar(4, like), Fraction(1, depth)) - 1) * depth / 2
 
 
 def homogeneous(depth):
@@ -130,7 +127,7 @@ def homogeneous(depth):
 
 #: What makes both claims false that follow.
 WEAKER: dict[str, dict[str, Any]] = {
-    "1 for κ_L": {"constant": lambda L, like: scalar(1, like)},
+    "1 for κ_L": {"constant": lambda L, like: linalg.scalar(1, like)},
     "0.98 (1 − 2/L)": {"exponent": lambda L: Fraction(49, 50) * homogeneous(L)},
 }
 
@@ -162,7 +159,7 @@ def test_two_slopes(net, x, *, constant=kappa, exponent=homogeneous):
     """
     slopes = net.jacobian(x).flatten(-3)
     largest = torch.maximum(slopes.abs().amax(-1), (slopes[..., 0] - slopes[..., 1]).abs())
-    least = power(largest, Fraction(2, net.depth)) * net.depth
+    least = linalg.power(largest, Fraction(2, net.depth)) * net.depth
     return (
         leq(least, net.cost(), label="the largest slope or the difference"),
         leq(claimed(net, x, constant, exponent), net.cost(), label="the two slopes"),

@@ -7,17 +7,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Need, bound, eq, leq, paper, step
+from rankcheck import Erratum, Need, bound, eq, leq, linalg, paper, step, witnesses
 from rankcheck.instances import steep_networks
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import (
-    bottleneck,
-    mask_losses,
-    one_sided_distances,
-    one_sided_frames,
-    two_sided_distances,
-    two_sided_log_determinant,
-)
 
 from ._bottlenecks import (
     dense_networks,
@@ -37,7 +28,7 @@ from ._rounding import rounding, size, slack
     needs={
         "|a| ≤ 1": steep_networks(),
         "projected on the right alone": Need(
-            narrow_ended_networks(), {"distances": two_sided_distances}
+            narrow_ended_networks(), {"distances": witnesses.two_sided_distances}
         ),
     },
     mutants={
@@ -45,7 +36,7 @@ from ._rounding import rounding, size, slack
         "rank 2 % larger": {"ranks": Fraction(51, 50)},
         "masks counted 1.02 times": {"masks": Fraction(51, 50)},
     },
-    witness=one_sided_frames,
+    witness=witnesses.one_sided_frames,
     errata=Erratum(
         printed=r"$\|W_\ell - U_\ell V_{\ell+1}^T\|_F^2$ for $w_\ell \times k$ matrices $U_\ell$, "
         r"$V_\ell$",
@@ -59,7 +50,7 @@ from ._rounding import rounding, size, slack
     audit="at points: |a| ≤ 1, rank ≥ 1; ranks, heavy",
 )
 def test_weights_near_projections(
-    net, x, *, distances=one_sided_distances, logs=2, ranks=1, masks=1
+    net, x, *, distances=witnesses.one_sided_distances, logs=2, ranks=1, masks=1
 ):
     r"""The weights of a cheap network are close to partial isometries of rank k.
 
@@ -81,11 +72,11 @@ def test_weights_near_projections(
 
     Proof: docs/proofs/weights-near-projections.md.
     """
-    at = bottleneck(net, x)
+    at = witnesses.bottleneck(net, x)
     some = at.rank > 0
     near = distances(net, x, at.rank).sum(-1) + sum((b * b).sum(-1) for b in net.biases)
-    lost = mask_losses(net, x, at.rank)
-    left = near + lost.sum(-1) * scalar(masks, near)
+    lost = witnesses.mask_losses(net, x, at.rank)
+    left = near + lost.sum(-1) * linalg.scalar(masks, near)
     options = {"scale": size(net, at), "error": rounding(net, at)}
     k = at.count.unsqueeze(-1)
     wide = {name: value.unsqueeze(-1) for name, value in options.items()}
@@ -105,7 +96,7 @@ def test_weights_near_projections(
         "log|Jf|_+ counted 2.04 times": {"logs": Fraction(51, 25)},
         "rank 2 % larger": {"ranks": Fraction(51, 50)},
     },
-    witness=one_sided_frames,
+    witness=witnesses.one_sided_frames,
     errata=Erratum(
         printed=r"there are at most $pL$ layers $\ell$ with both $\|W_\ell - U_\ell "
         r"V_{\ell+1}^T\|_F^2 \le \ldots$ and $\|P D_\ell(x) P\|_F^2 \ge k - \ldots$",
@@ -129,9 +120,9 @@ def test_most_layers(net, x, *, logs=2, ranks=1):
     $\|W_\ell - U_\ell V_\ell^\top\|_F^2 + k - \|D_\ell Q_\ell\|_F^2$ (with $D_L = I$) is at most
     $(c_1 - 2 \log |Jf(x)|_+)/m$, for $m = 1, \dots, L$.
     """
-    at = bottleneck(net, x)
-    lost = mask_losses(net, x, at.rank)
-    both = one_sided_distances(net, x, at.rank) + lost
+    at = witnesses.bottleneck(net, x)
+    lost = witnesses.mask_losses(net, x, at.rank)
+    both = witnesses.one_sided_distances(net, x, at.rank) + lost
     ranked = torch.sort(both, -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=x.device)
     options = {"scale": size(net, at).unsqueeze(-1), "error": rounding(net, at).unsqueeze(-1)}
@@ -186,8 +177,8 @@ def test_weights_near_projections_proof(net, x):
     $P'_\ell$ on $\operatorname{Im} J\alpha_\ell$, $Q_\ell$ on
     $\operatorname{Im} J(\alpha_\ell \to f)^\top$, and $Q'_\ell$ on $\operatorname{Im} J\tilde\alpha_\ell$.
     """
-    at = bottleneck(net, x)
-    product = two_sided_log_determinant(net, x).exp()
+    at = witnesses.bottleneck(net, x)
+    product = witnesses.two_sided_log_determinant(net, x).exp()
     return eq(product, at.log_determinant.exp(), where=at.rank > 0)
 
 
@@ -221,6 +212,6 @@ def test_weights_near_two_sided_projections(net, x):
     $V_\ell$ are the singular vectors of $P_\ell W_\ell P'_{\ell-1}$, $P_\ell$ projects on
     $\operatorname{Im} J(\tilde\alpha_\ell \to f)^\top$ and $P'_\ell$ on $\operatorname{Im} J\alpha_\ell$.
     """
-    at = bottleneck(net, x)
-    left = two_sided_distances(net, x, at.rank).sum(-1)
+    at = witnesses.bottleneck(net, x)
+    left = witnesses.two_sided_distances(net, x, at.rank).sum(-1)
     return leq(left, at.slack, where=at.rank > 0)

@@ -2,8 +2,8 @@
 
 import torch
 
+from rankcheck import Network
 from rankcheck.instances import Source, instances
-from rankcheck.networks import Network
 
 
 @instances

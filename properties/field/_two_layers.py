@@ -7,71 +7,72 @@ from typing import Any
 import torch
 from flint import fmpq, fmpq_mat, nmod_mat
 
+from rankcheck import polytopes
 from rankcheck.instances import Source
-from rankcheck.theory.polytopes.flags import Class
-from rankcheck.theory.polytopes.polytope import Vector, dot, image, minkowski
 
 
-def vector(source: Source, m: int, size: int = 2) -> Vector:
+def vector(source: Source, m: int, size: int = 2) -> polytopes.Vector:
     """Entries from −size to size."""
     return tuple(source.integer(-size, size) for _ in range(m))
 
 
-def units(m: int) -> list[Vector]:
+def units(m: int) -> list[polytopes.Vector]:
     """The unit vectors."""
     return [tuple(int(i == j) for j in range(m)) for i in range(m)]
 
 
-def basis(source: Source, m: int) -> list[Vector]:
+def basis(source: Source, m: int) -> list[polytopes.Vector]:
     """A basis of Z^m: a unit lower triangular matrix times a unit upper one."""
     below, above = (
         [[source.integer(-1, 1) if i > j else int(i == j) for j in range(m)] for i in range(m)]
         for _ in range(2)
     )
-    return image(below, zip(*above, strict=True))
+    return polytopes.image(below, zip(*above, strict=True))
 
 
-def within(vectors: Sequence[Vector], P: list[Vector]) -> list[Vector]:
+def within(
+    vectors: Sequence[polytopes.Vector], P: list[polytopes.Vector]
+) -> list[polytopes.Vector]:
     """P, of which the points are coordinates for these vectors."""
-    return image(list(zip(*vectors, strict=True)), P)
+    return polytopes.image(list(zip(*vectors, strict=True)), P)
 
 
-def polytope(source: Source, m: int, more: int = 2) -> list[Vector]:
+def polytope(source: Source, m: int, more: int = 2) -> list[polytopes.Vector]:
     """Up to m + 1 + more points, 0 among them; it is flat now and then."""
     return [(0,) * m, *(vector(source, m) for _ in range(m + source.integer(0, more)))]
 
 
-def divided(source: Source, m: int) -> tuple[list[Vector], Vector, fmpq]:
+def divided(source: Source, m: int) -> tuple[list[polytopes.Vector], polytopes.Vector, fmpq]:
     """P and a hyperplane, through a point or the middle of two; now and then P lies on it."""
     P, form = polytope(source, m), vector(source, m)
     form = form if any(form) else (1, *form[1:])
     p, q = source.choice(P), source.choice(P)
-    return P, form, fmpq(dot(form, p) + dot(form, q), 2)
+    return P, form, fmpq(polytopes.dot(form, p) + polytopes.dot(form, q), 2)
 
 
-def product(source: Source, m: int, more: int = 1) -> list[Vector]:
+def product(source: Source, m: int, more: int = 1) -> list[polytopes.Vector]:
     """P + Q with P and Q in complementary subspaces of dimensions at least one; [] if m is 1."""
     if m == 1:
         return []
     first, e = source.integer(1, m - 1), basis(source, m)
     P, Q = polytope(source, first, more), polytope(source, m - first, more)
-    return minkowski(within(e[:first], P), within(e[first:], Q))
+    return polytopes.minkowski(within(e[:first], P), within(e[first:], Q))
 
 
-def coordinates(classes: Sequence[Class]) -> list[list[fmpq]]:
+def coordinates(classes: Sequence[polytopes.Class]) -> list[list[fmpq]]:
     """Their coordinates, in one order."""
     keys = list(dict.fromkeys(key for one in classes for key in one))
     return [[fmpq(one.get(key, 0)) for key in keys] for one in classes]
 
 
-def side_by_side(*classes: Class) -> list[torch.Tensor]:
+def side_by_side(*classes: polytopes.Class) -> list[torch.Tensor]:
     """Their coordinates, in one order and times one denominator, as integers."""
     values = coordinates(classes)
     whole = lcm(*(int(c.q) for row in values for c in row))
     return [torch.tensor([int((c * whole).p) for c in [*row, fmpq(0)]]) for row in values]
 
 
-def rank(classes: Sequence[Class], p: int | None = None) -> int:
+def rank(classes: Sequence[polytopes.Class], p: int | None = None) -> int:
     """The dimension of their span; modulo p, if it is given, where no denominator may have it."""
     rows = coordinates(classes)
     if p is None:

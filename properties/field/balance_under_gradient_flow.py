@@ -6,10 +6,8 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import Network, eq, identity, linalg, networks, paper
 from rankcheck.instances import Source, instances, networks_with_inputs, positive
-from rankcheck.linalg import frobenius_squared, power
-from rankcheck.networks import Network, neuron_imbalances, sgd_step, value_gradient
 
 
 @instances
@@ -42,11 +40,11 @@ def without_biases(net, gradient):
 
 def sizes(net, x, u, gradient, rate):
     """What is summed in ⟨w, ∂w⟩, as a product of norms; and in the squares after a step."""
-    square = frobenius_squared(u) * (frobenius_squared(x) + x.shape[-2])
+    square = linalg.frobenius_squared(u) * (linalg.frobenius_squared(x) + x.shape[-2])
     for cost in net.layer_costs():
         square = square * (cost + 1)
     moved = net.cost() + rate * rate * net.with_parameters(*gradient).cost()
-    return power(square, Fraction(1, 2)).unsqueeze(-1), moved.unsqueeze(-1)
+    return linalg.power(square, Fraction(1, 2)).unsqueeze(-1), moved.unsqueeze(-1)
 
 
 @identity(
@@ -74,12 +72,12 @@ def test_balance_under_gradient_flow(net, x, u, rate, *, incoming=with_biases, o
     $f(x_i)$, which are drawn. Where a unit is at its kink, its derivative is taken as 1. That the
     flow has a solution is not checked.
     """
-    gradient = value_gradient(net, x, u)
+    gradient = networks.value_gradient(net, x, u)
     outgoing = [(w * dw).sum(-2) for w, dw in zip(net.weights, gradient[0], strict=True)][1:]
     size, moved_size = sizes(net, x, u, gradient, rate)
     before, after, change = (
-        torch.cat(neuron_imbalances(each), -1)
-        for each in (net, sgd_step(net, gradient, rate), net.with_parameters(*gradient))
+        torch.cat(networks.neuron_imbalances(each), -1)
+        for each in (net, networks.sgd_step(net, gradient, rate), net.with_parameters(*gradient))
     )
     return (
         eq(
@@ -129,13 +127,13 @@ def test_layer_balance_under_gradient_flow(net, x, u, rate, *, turned=False, ord
 
     Checked at one instant, as there.
     """
-    gradient = value_gradient(net, x, u)
+    gradient = networks.value_gradient(net, x, u)
     G, W = gradient[0], net.weights
     outer = [(V.mT @ H).flatten(-2) for V, H in zip(W[1:], G[1:], strict=True)]
     inner = [H @ V.mT for V, H in zip(W[:-1], G[:-1], strict=True)]
     inner = [(A.mT if turned else A).flatten(-2) for A in inner]
     size, moved_size = sizes(net, x, u, gradient, rate)
-    after = sgd_step(net, gradient, rate).weights
+    after = networks.sgd_step(net, gradient, rate).weights
     return (
         eq(torch.cat(outer, -1), torch.cat(inner, -1), scale=size, label="gradient flow"),
         eq(

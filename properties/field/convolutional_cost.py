@@ -5,12 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, paper
-from rankcheck.costs import convolutional_cost
+from rankcheck import bound, construction, costs, eq, leq, linalg, paper, witnesses
 from rankcheck.instances import Source, instances, signs
-from rankcheck.linalg import power, schatten_power
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import cheapest_kernels, circulant, composed_kernel, composition_noise
 
 
 @instances
@@ -34,8 +30,8 @@ def shifts_of_one_kernel(source: Source):
 def without_normalisation(beta, depth, noise=None, *, exponent=2):
     """L Σ |β̂_k|^{2/L}, without n^{(L−1)/2}."""
     n = beta.shape[-1]
-    factor = power(scalar(n, beta), Fraction(depth - 1, depth))
-    return factor * convolutional_cost(beta, depth, noise, exponent=exponent)
+    factor = linalg.power(linalg.scalar(n, beta), Fraction(depth - 1, depth))
+    return factor * costs.convolutional_cost(beta, depth, noise, exponent=exponent)
 
 
 @bound(
@@ -49,7 +45,7 @@ def without_normalisation(beta, depth, noise=None, *, exponent=2):
         "without the normalisation": {"cost": without_normalisation},
     },
 )
-def test_convolutional_cost(kernels, *, cost=convolutional_cost, exponent=2):
+def test_convolutional_cost(kernels, *, cost=costs.convolutional_cost, exponent=2):
     r"""Kernels cost at least a power sum of the Fourier coefficients of what they compose.
 
     $L \sum_k |\hat\beta_k / n^{(L-1)/2}|^{2/L} \le \sum_\ell \|w_\ell\|^2$ for all kernels $w_1,
@@ -63,8 +59,8 @@ def test_convolutional_cost(kernels, *, cost=convolutional_cost, exponent=2):
     over $k$ tends to the share of the frequencies at which $\hat\beta$ is not zero. Not checked: what
     gradient descent converges to.
     """
-    beta, L = composed_kernel(kernels), kernels.shape[-2]
-    least = cost(beta, L, composition_noise(kernels), exponent=exponent)
+    beta, L = witnesses.composed_kernel(kernels), kernels.shape[-2]
+    least = cost(beta, L, witnesses.composition_noise(kernels), exponent=exponent)
     return leq(least, (kernels * kernels).sum((-2, -1)))
 
 
@@ -83,7 +79,7 @@ def with_idle_layers(beta, depth):
 
 def with_phases_in_each_layer(beta, depth):
     """The phases of β in every layer, not in the last one alone."""
-    return torch.stack([cheapest_kernels(beta, depth)[..., -1, :]] * depth, -2)
+    return torch.stack([witnesses.cheapest_kernels(beta, depth)[..., -1, :]] * depth, -2)
 
 
 @construction(
@@ -94,9 +90,9 @@ def with_phases_in_each_layer(beta, depth):
         "β in the last layer": {"witness": with_idle_layers},
         "the phases in each layer": {"witness": with_phases_in_each_layer},
     },
-    witness=cheapest_kernels,
+    witness=witnesses.cheapest_kernels,
 )
-def test_convolutional_kernels(beta, depth, *, witness=cheapest_kernels):
+def test_convolutional_kernels(beta, depth, *, witness=witnesses.cheapest_kernels):
     r"""Every predictor has real kernels that attain the bound of field.convolutional-cost.
 
     For every $\beta \in \mathbb R^n$ and every depth $L$ there are kernels with
@@ -108,10 +104,10 @@ def test_convolutional_kernels(beta, depth, *, witness=cheapest_kernels):
     """
     kernels = witness(beta, depth)
     cost = (kernels * kernels).sum((-2, -1))
-    layers = depth * schatten_power(circulant(beta), Fraction(2, depth))
+    layers = depth * linalg.schatten_power(witnesses.circulant(beta), Fraction(2, depth))
     scale = beta.abs().sum(-1, keepdim=True)
     return (
-        eq(composed_kernel(kernels), beta, scale=scale, label="the predictor"),
-        eq(cost, convolutional_cost(beta, depth), label="the cost"),
+        eq(witnesses.composed_kernel(kernels), beta, scale=scale, label="the predictor"),
+        eq(cost, costs.convolutional_cost(beta, depth), label="the cost"),
         eq(cost * beta.shape[-1], layers, label="the circulant matrix"),
     )

@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.costs import cost_of_identity
+from rankcheck import bound, costs, eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, instances, matrices, positive, unit_vectors
-from rankcheck.linalg import block_diagonal, frobenius_squared, nuclear_norm, pseudo_inverse, rank
 
 
 def nonnegative(source: Source, m: int, n: int):
@@ -50,25 +48,25 @@ def disjoint_isometries(source: Source):
     for _ in range(source.integer(1, 3)):
         u, v = (unit_vectors(source, source.integer(1, 2)).abs() for _ in range(2))
         part = t * u.unsqueeze(-1) * v.unsqueeze(-2)
-        parts = part if parts is None else block_diagonal(parts, part)
+        parts = part if parts is None else linalg.block_diagonal(parts, part)
     return parts
 
 
 def with_biases(A):
     """‖A (σ(A); 1)⁺‖_F², with a row of ones below σ(A)."""
     rows = torch.cat((torch.relu(A), torch.ones_like(A[..., :1, :])), -2)
-    return frobenius_squared(A @ pseudo_inverse(rows))
+    return linalg.frobenius_squared(A @ linalg.pseudo_inverse(rows))
 
 
 def square_of_nuclear_norm(A):
     """‖A‖_*²."""
-    size = nuclear_norm(A)
+    size = linalg.nuclear_norm(A)
     return size * size
 
 
 def rank_times_square(A):
     """rank A · ‖A‖_F²."""
-    return rank(A) * frobenius_squared(A)
+    return linalg.rank(A) * linalg.frobenius_squared(A)
 
 
 @bound(
@@ -82,7 +80,7 @@ def rank_times_square(A):
         "a layer with biases": {"cost": with_biases},
     },
 )
-def test_cost_of_identity(A, *, lower=square_of_nuclear_norm, cost=cost_of_identity):
+def test_cost_of_identity(A, *, lower=square_of_nuclear_norm, cost=costs.cost_of_identity):
     r"""The cost of the identity is at least the stable rank of nuclear and Frobenius norm.
 
     $\|A \sigma(A)^+\|_F^2 \ge \|A\|_*^2 / \|A\|_F^2$ for every $A \ne 0$ with
@@ -93,7 +91,7 @@ def test_cost_of_identity(A, *, lower=square_of_nuclear_norm, cost=cost_of_ident
     The cost may be less than the rank (seen with three columns), and layers with biases may cost less
     than the stable rank: these are the mutants. The sides are compared times $\|A\|_F^2$.
     """
-    return leq(lower(A), cost(A) * frobenius_squared(A))
+    return leq(lower(A), cost(A) * linalg.frobenius_squared(A))
 
 
 @identity(
@@ -103,10 +101,10 @@ def test_cost_of_identity(A, *, lower=square_of_nuclear_norm, cost=cost_of_ident
     needs={"A ≥ 0": representations()},
     mutants={"a layer with biases": {"cost": with_biases}},
 )
-def test_cost_of_identity_is_the_rank(A, *, cost=cost_of_identity):
+def test_cost_of_identity_is_the_rank(A, *, cost=costs.cost_of_identity):
     r"""Of nonnegative representations the cost of the identity is their rank.
 
     $\|A \sigma(A)^+\|_F^2 = \operatorname{rank} A$ for $A \ge 0$, as $\sigma(A) = A$ and $A A^+$ is the
     orthogonal projection onto the range of $A$.
     """
-    return eq(cost(A), rank(A))
+    return eq(cost(A), linalg.rank(A))

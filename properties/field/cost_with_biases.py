@@ -4,13 +4,20 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import slope_jumps, two_layer_network, variation_with_biases
+from rankcheck import (
+    Network,
+    bound,
+    construction,
+    costs,
+    eq,
+    leq,
+    linalg,
+    networks,
+    paper,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import Source, breakpoints, instances, positive, signs
-from rankcheck.linalg import power
-from rankcheck.networks import Network, PiecewiseLinear
-from rankcheck.witnesses import kink_network
 
 HALF = Fraction(1, 2)
 
@@ -44,13 +51,13 @@ def balanced_units_with_biases(source: Source):
 
 def heavier(W, b, a):
     """∫ (1+x²)^{51/100} d|f''|."""
-    kinks, sizes = slope_jumps(W, b, a)
-    return (power(1 + kinks * kinks, Fraction(51, 100)) * sizes).sum(-1)
+    kinks, sizes = costs.slope_jumps(W, b, a)
+    return (linalg.power(1 + kinks * kinks, Fraction(51, 100)) * sizes).sum(-1)
 
 
 def by_the_sum(W, b, a):
     """∫ (1 + |x|) d|f''|."""
-    kinks, sizes = slope_jumps(W, b, a)
+    kinks, sizes = costs.slope_jumps(W, b, a)
     return ((1 + kinks.abs()) * sizes).sum(-1)
 
 
@@ -64,7 +71,7 @@ def by_the_sum(W, b, a):
         "weight 1 + |x|": {"variation": by_the_sum},
     },
 )
-def test_cost_with_biases(W, b, a, *, variation=variation_with_biases):
+def test_cost_with_biases(W, b, a, *, variation=costs.variation_with_biases):
     r"""With penalised biases a network on the line costs the weighted variation of its slope.
 
     $\frac12 \sum_k (a_k^2 + w_k^2 + b_k^2) \ge \int \sqrt{1 + x^2}\,d|f''|(x)$ for
@@ -76,7 +83,7 @@ def test_cost_with_biases(W, b, a, *, variation=variation_with_biases):
     field.least-cost-with-biases has a network that attains it. Not checked: functions with
     infinitely many kinks, which are limits.
     """
-    return leq(variation(W, b, a), two_layer_network(W, b, a).cost() / 2)
+    return leq(variation(W, b, a), costs.two_layer_network(W, b, a).cost() / 2)
 
 
 @instances
@@ -94,7 +101,7 @@ def of_weight_one(kinks, jumps):
 
 def balanced_without_biases(kinks, jumps):
     """|a| = w, as if the biases were free."""
-    w = power(jumps.abs(), HALF)
+    w = linalg.power(jumps.abs(), HALF)
     return Network(
         (w.unsqueeze(-1), (w * jumps.sign()).unsqueeze(-2)), (-w * kinks, 0 * w[..., :1])
     )
@@ -103,7 +110,7 @@ def balanced_without_biases(kinks, jumps):
 def wrong_signs(kinks, jumps):
     """The jumps with the sign of the first changed."""
     first = torch.arange(jumps.shape[-1], device=jumps.device) == 0
-    return kink_network(kinks, torch.where(first, -jumps, jumps))
+    return witnesses.kink_network(kinks, torch.where(first, -jumps, jumps))
 
 
 @construction(
@@ -115,9 +122,9 @@ def wrong_signs(kinks, jumps):
         "balanced without the biases": {"witness": balanced_without_biases},
         "a jump of the other sign": {"witness": wrong_signs},
     },
-    witness=kink_network,
+    witness=witnesses.kink_network,
 )
-def test_least_cost_with_biases(kinks, slopes, value, x, *, witness=kink_network):
+def test_least_cost_with_biases(kinks, slopes, value, x, *, witness=witnesses.kink_network):
     r"""One balanced unit for each kink attains the weighted variation of the slope.
 
     A continuous $f$ with the kinks $t_k$ and the jumps $J_k$ of the slope is
@@ -129,11 +136,13 @@ def test_least_cost_with_biases(kinks, slopes, value, x, *, witness=kink_network
     """
     net = witness(kinks, slopes[..., 1:] - slopes[..., :-1])
     ends = torch.cat((kinks[..., :1] - 1, kinks, kinks[..., -1:] + 1), -1)
-    f = PiecewiseLinear.from_slopes(ends, slopes, value)
+    f = networks.PiecewiseLinear.from_slopes(ends, slopes, value)
     affine = value.unsqueeze(-1) + slopes[..., :1] * (x - ends[..., :1])
     points = x.unsqueeze(-1)
-    scale = network_scale(net, points).squeeze(-1) + affine.abs() + f(x).abs()
-    least = (power(1 + kinks * kinks, HALF) * (slopes[..., 1:] - slopes[..., :-1]).abs()).sum(-1)
+    scale = tolerances.network_scale(net, points).squeeze(-1) + affine.abs() + f(x).abs()
+    least = (
+        linalg.power(1 + kinks * kinks, HALF) * (slopes[..., 1:] - slopes[..., :-1]).abs()
+    ).sum(-1)
     return (
         eq(net(points).squeeze(-1) + affine, f(x), scale=scale, label="the function"),
         eq(net.cost() / 2, least, label="the cost"),

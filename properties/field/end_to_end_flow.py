@@ -6,10 +6,8 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import Network, eq, identity, linalg, networks, paper
 from rankcheck.instances import Source, instances, positive, semi_orthogonal
-from rankcheck.linalg import eye, frobenius_squared, power, range_projection, symmetric_power
-from rankcheck.networks import Network, value_gradient
 
 
 @instances
@@ -42,7 +40,7 @@ def unbalanced_linear_networks_and_losses(source: Source):
 
 def identity_power(A):
     """A⁰ = I."""
-    return eye(A.shape[-1], A)
+    return linalg.eye(A.shape[-1], A)
 
 
 @identity(
@@ -53,7 +51,7 @@ def identity_power(A):
     mutants={
         "exponents with L + 1 below": {"layers": 1},
         "exponents 2 % larger": {"larger": Fraction(51, 50)},
-        "a projection for the power zero": {"zeroth": range_projection},
+        "a projection for the power zero": {"zeroth": linalg.range_projection},
         "without the last layer": {"first": 1},
     },
     audit="left out: a network that is read has an activation, or is one affine map",
@@ -71,16 +69,16 @@ def test_end_to_end_flow(net, x, u, *, layers=0, larger=1, zeroth=identity_power
     """
     L, partial = net.depth, net.partial_jacobians(x[..., 0, :])
     W, gradient = net.jacobian(x[..., 0, :]), u.mT @ x
-    parts = zip(partial.outer, value_gradient(net, x, u)[0], partial.inner, strict=True)
+    parts = zip(partial.outer, networks.value_gradient(net, x, u)[0], partial.inner, strict=True)
     velocity = sum(outer @ G @ inner for outer, G, inner in parts)
     left, right = W @ W.mT, W.mT @ W
 
     def powers(A, j):
-        return symmetric_power(A, Fraction(j, L + layers) * larger) if j else zeroth(A)
+        return linalg.symmetric_power(A, Fraction(j, L + layers) * larger) if j else zeroth(A)
 
     terms = (powers(left, j) @ gradient @ powers(right, L - 1 - j) for j in range(first, L))
     flow = sum(terms, start=0 * velocity)
-    size = power(frobenius_squared(gradient), 0.5)
+    size = linalg.power(linalg.frobenius_squared(gradient), 0.5)
     for V in net.weights[1:]:
-        size = size * (1 + frobenius_squared(V))
+        size = size * (1 + linalg.frobenius_squared(V))
     return eq(-velocity.flatten(-2), -flow.flatten(-2), scale=size.unsqueeze(-1))

@@ -3,8 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise
 
-from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, bound, eq, identity, leq, linalg, networks, paper, tolerances
 from rankcheck.instances import (
     Source,
     draw_widths,
@@ -15,9 +14,6 @@ from rankcheck.instances import (
     slope_in_range,
     unit_vectors,
 )
-from rankcheck.linalg import power
-from rankcheck.networks import Network, layer_rescaling, value_gradient
-from rankcheck.theory.scalars import scalar
 
 
 @instances
@@ -30,7 +26,7 @@ def weighted_values(source: Source, *, biases=False, depth=(1, 5), width=(1, 4))
 
 def along_parameters(net, x, u, counted):
     """Σ_ℓ ⟨W_ℓ, ∂F/∂W_ℓ⟩ + counted(ℓ) ⟨b_ℓ, ∂F/∂b_ℓ⟩ for F = Σ_i ⟨u_i, f(x_i)⟩."""
-    by_weights, by_biases = value_gradient(net, x, u)
+    by_weights, by_biases = networks.value_gradient(net, x, u)
     parts = zip(net.weights, net.biases, by_weights, by_biases, strict=True)
     return sum(
         (w * dw).sum((-2, -1)) + counted(layer) * (b * db).sum(-1)
@@ -40,7 +36,7 @@ def along_parameters(net, x, u, counted):
 
 def euler(net, x, u, t, scaled, degree, counted):
     """The two relations of both identities: f at the scaled parameters, and Euler's identity."""
-    size, value = network_scale(net, x), net(x)
+    size, value = tolerances.network_scale(net, x), net(x)
     factor = (t**degree)[..., None, None]
     return (
         eq(scaled(x), factor * value, scale=factor * size, label="homogeneous"),
@@ -96,7 +92,7 @@ def test_euler_identity_with_biases(net, x, u, t, *, counted=lambda layer: layer
     \partial_{b_\ell} F \rangle = L F$ for $F = \sum_i \langle u_i, f(x_i) \rangle$, at points where no
     hidden unit is at its kink. A bias of the first layer is like a weight, of an input that is 1.
     """
-    scaled = layer_rescaling(net, [t] * net.depth)
+    scaled = networks.layer_rescaling(net, [t] * net.depth)
     return euler(net, x, u, t, scaled, net.depth, counted)
 
 
@@ -146,7 +142,7 @@ def test_value_bound(net, x, *, exponent=1, share=1):
     for chains of rank one whose layers have one norm. The squares of both sides are compared.
     """
     value, L = net(x), net.depth
-    mean = net.cost() * scalar(Fraction(share) / L, x)
-    constant = mean**L if exponent == 1 else power(mean, exponent * L)
+    mean = net.cost() * linalg.scalar(Fraction(share) / L, x)
+    constant = mean**L if exponent == 1 else linalg.power(mean, exponent * L)
     square = (x * x).sum(-1)
     return leq((value * value).sum(-1), constant.unsqueeze(-1) * square)

@@ -3,17 +3,8 @@ piecewise linear function of n variables, in about log₃ n hidden layers."""
 
 import torch
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, leq, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, max_form
-from rankcheck.witnesses import (
-    MaxForm,
-    Maximum,
-    binary_tree,
-    least_hidden_layers,
-    max_network,
-    maximum_of,
-)
 
 #: The numbers of numbers, with those where the depth is less than that of a tree of pairs.
 NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 17, 20, 21, 25, 29)
@@ -38,19 +29,23 @@ def twice_as_many_pieces(source: Source):
     n = source.integer(3, 4)
     gradients = source.tensor(1, 2 * n + 2, n, low=-4.0, high=4.0)
     offsets = source.tensor(1, 2 * n + 2, low=-4.0, high=4.0)
-    return MaxForm(gradients, offsets, gradients.new_ones((*source.batch, 1, 1))), source.tensor(n)
+    return witnesses.MaxForm(
+        gradients, offsets, gradients.new_ones((*source.batch, 1, 1))
+    ), source.tensor(n)
 
 
-def minimum_of(n: int) -> Maximum:
+def minimum_of(n: int) -> witnesses.Maximum:
     """The network of the minimum: the same with the signs of its first and last matrix changed."""
-    first, *middle, last = maximum_of(n).matrices
-    return Maximum((-first, *middle, -last), maximum_of(n).times)
+    first, *middle, last = witnesses.maximum_of(n).matrices
+    return witnesses.Maximum((-first, *middle, -last), witnesses.maximum_of(n).times)
 
 
-def without_a_unit(n: int) -> Maximum:
+def without_a_unit(n: int) -> witnesses.Maximum:
     """The network without the first unit of its last hidden layer."""
-    *rest, last = maximum_of(n).matrices
-    return Maximum((*rest, torch.cat((0 * last[:, :1], last[:, 1:]), -1)), maximum_of(n).times)
+    *rest, last = witnesses.maximum_of(n).matrices
+    return witnesses.Maximum(
+        (*rest, torch.cat((0 * last[:, :1], last[:, 1:]), -1)), witnesses.maximum_of(n).times
+    )
 
 
 @construction(
@@ -58,13 +53,13 @@ def without_a_unit(n: int) -> Maximum:
     paper("bakaev2025", "the maximum of n numbers, as recalled"),
     instances=numbers(),
     mutants={
-        "a tree of pairs": {"witness": binary_tree},
+        "a tree of pairs": {"witness": witnesses.binary_tree},
         "the minimum": {"witness": minimum_of},
         "a unit less": {"witness": without_a_unit},
     },
-    witness=maximum_of,
+    witness=witnesses.maximum_of,
 )
-def test_max_in_printed_depth(x, *, witness=maximum_of):
+def test_max_in_printed_depth(x, *, witness=witnesses.maximum_of):
     r"""The maximum of n ≥ 4 numbers in ⌈log₃(n − 2)⌉ + 1 hidden layers, for n up to 72.
 
     A ReLU network of $h = \lceil \log_3(n-2) \rceil + 1$ hidden layers, without biases and with whole
@@ -81,7 +76,7 @@ def test_max_in_printed_depth(x, *, witness=maximum_of):
     maximum = witness(n)
     net, layers = maximum.network(), maximum.hidden_layers
     points = x.reshape((-1, n))
-    values, scale = net(points)[..., 0], network_scale(net, points)[..., 0]
+    values, scale = net(points)[..., 0], tolerances.network_scale(net, points)[..., 0]
     return (
         eq(
             values.reshape(x.shape[:-1]),
@@ -89,20 +84,20 @@ def test_max_in_printed_depth(x, *, witness=maximum_of):
             scale=scale.reshape(x.shape[:-1]),
             label="the network",
         ),
-        eq(layers, least_hidden_layers(n), label="the hidden layers"),
+        eq(layers, witnesses.least_hidden_layers(n), label="the hidden layers"),
         leq(n - 2, 3 ** (layers - 1), label="the logarithm, from above"),
         leq(3 ** (layers - 2) + 1, n - 2, label="the logarithm, from below"),
     )
 
 
-def of_maxima(form: MaxForm):
+def of_maxima(form: witnesses.MaxForm):
     """The network of a function by maxima in few layers."""
-    return max_network(form, maximum=maximum_of(form.offsets.shape[-1]))
+    return witnesses.max_network(form, maximum=witnesses.maximum_of(form.offsets.shape[-1]))
 
 
-def of_minima(form: MaxForm):
+def of_minima(form: witnesses.MaxForm):
     """The network with minima for maxima."""
-    return max_network(form, maximum=minimum_of(form.offsets.shape[-1]))
+    return witnesses.max_network(form, maximum=minimum_of(form.offsets.shape[-1]))
 
 
 @construction(
@@ -111,10 +106,10 @@ def of_minima(form: MaxForm):
     instances=piecewise_linear_functions(),
     needs={"at most n + 1 functions in a maximum": twice_as_many_pieces()},
     mutants={
-        "a tree of pairs": {"witness": max_network},
+        "a tree of pairs": {"witness": witnesses.max_network},
         "minima for maxima": {"witness": of_minima},
     },
-    witness=max_network,
+    witness=witnesses.max_network,
 )
 def test_piecewise_linear_in_printed_depth(form, x, *, witness=of_maxima):
     r"""A piecewise linear function of n variables in ⌈log₃(n − 1)⌉ + 1 hidden layers, 3 ≤ n ≤ 71.
@@ -131,8 +126,8 @@ def test_piecewise_linear_in_printed_depth(form, x, *, witness=of_maxima):
     n = form.gradients.shape[-1]
     layers = net.depth - 1
     return (
-        eq(net(x), form(x), scale=network_scale(net, x), label="the function"),
-        eq(layers, least_hidden_layers(n + 1), label="the hidden layers"),
+        eq(net(x), form(x), scale=tolerances.network_scale(net, x), label="the function"),
+        eq(layers, witnesses.least_hidden_layers(n + 1), label="the hidden layers"),
         leq(n - 1, 3 ** (layers - 1), label="the logarithm, from above"),
         leq(3 ** (layers - 2) + 1, n - 1, label="the logarithm, from below"),
     )

@@ -3,14 +3,12 @@ layers."""
 
 import torch
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances
-from rankcheck.witnesses import MaxIdentity, MaxTerm, all_permutations, maximum_by_pairs
 
 from ._maxima import sorted_numbers, without_a_unit
 
-MAX_OF_FIVE = maximum_by_pairs(5)
+MAX_OF_FIVE = witnesses.maximum_by_pairs(5)
 
 
 @instances
@@ -19,15 +17,15 @@ def five_numbers(source: Source):
     return source.tensor(5)
 
 
-def other_coefficients() -> MaxIdentity:
+def other_coefficients() -> witnesses.MaxIdentity:
     """1/4 for 1/2 and 1/2 for 1/4: right wherever all five numbers are equal."""
     first, second, third, last = MAX_OF_FIVE.terms
-    return MaxIdentity(
+    return witnesses.MaxIdentity(
         5,
         (
             first,
-            MaxTerm(third.coefficient, second.left, second.right),
-            MaxTerm(second.coefficient, third.left, third.right),
+            witnesses.MaxTerm(third.coefficient, second.left, second.right),
+            witnesses.MaxTerm(second.coefficient, third.left, third.right),
             last,
         ),
     )
@@ -47,7 +45,7 @@ MUTANTS = {
     paper("bakaev2025", "the maximum of five numbers, as recalled"),
     instances=sorted_numbers(n=5),
     mutants=MUTANTS,
-    witness=MaxIdentity,
+    witness=witnesses.MaxIdentity,
     effort=0.3,
 )
 def test_max_of_five(x, *, net=FIVE):
@@ -62,7 +60,7 @@ def test_max_of_five(x, *, net=FIVE):
     proof for all instances is one for all points. Not checked: that the network is the one of the
     paper. The coefficients were found again, by linear algebra.
     """
-    orders = x[..., all_permutations(5)]
+    orders = x[..., witnesses.all_permutations(5)]
     values = net(orders.reshape((-1, 5))).reshape(orders.shape[:-1])
     spread = x[..., -1:] - x[..., :1]  # where it is small beside x, nothing cancels
     return (
@@ -76,7 +74,7 @@ def test_max_of_five(x, *, net=FIVE):
     paper("bakaev2025", "the maximum of five numbers, as recalled"),
     instances=five_numbers(),
     mutants={"two coefficients exchanged": {"identity": other_coefficients()}},
-    witness=MaxIdentity,
+    witness=witnesses.MaxIdentity,
 )
 def test_max_of_five_by_pairs(x, *, identity=MAX_OF_FIVE):
     r"""The maximum of five numbers is a mean of maxima of two sums of maxima of pairs.
@@ -93,7 +91,7 @@ def test_max_of_five_by_pairs(x, *, identity=MAX_OF_FIVE):
     net, whole = identity.network(), torch.round(x)
     points = x.reshape((-1, 5))
     values = net(points).reshape(x.shape[:-1])
-    scale = network_scale(net, points).reshape(x.shape[:-1])
+    scale = tolerances.network_scale(net, points).reshape(x.shape[:-1])
     return (
         eq(identity(x), 60 * x.amax(-1), scale=scale, label="the identity"),
         eq(identity(whole), 60 * whole.amax(-1), terms=0, label="whole numbers"),

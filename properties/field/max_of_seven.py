@@ -5,9 +5,8 @@ from functools import cache
 
 import torch
 
-from rankcheck import construction, eq, leq, paper
+from rankcheck import construction, eq, leq, paper, witnesses
 from rankcheck.instances import Source, instances
-from rankcheck.witnesses import MAX_OF_SEVEN, MaxSum, MaxTerm, values_on_sets
 
 
 @instances
@@ -22,29 +21,33 @@ def sets_of_positions(source: Source):
     return tuple(source.integer(0, 1) for _ in range(7))
 
 
-def with_first_term(term: MaxTerm) -> MaxSum:
+def with_first_term(term: witnesses.MaxTerm) -> witnesses.MaxSum:
     """The identity with another first term."""
-    return MaxSum(7, (term, *MAX_OF_SEVEN.terms[1:]))
+    return witnesses.MaxSum(7, (term, *witnesses.MAX_OF_SEVEN.terms[1:]))
 
 
 @cache
 def differences(identity):
     """F − G of each of its maxima of two at the indicators of all sets: (terms, 128)."""
-    sides = [[values_on_sets(7, s) for s in (t.left, t.right)] for t in identity.expanded]
+    sides = [[witnesses.values_on_sets(7, s) for s in (t.left, t.right)] for t in identity.expanded]
     return torch.tensor([(F - G).tolist() for F, G in sides])
 
 
-BENT = MAX_OF_SEVEN.terms[0]
+BENT = witnesses.MAX_OF_SEVEN.terms[0]
 #: m_04 for m_014.
 PAIR = [(0, 4) if s == (0, 1, 4) else s for s in BENT.left]
 MUTANTS = {
     "2/5 for the first coefficient": {
-        "identity": with_first_term(MaxTerm("2/5", BENT.left, BENT.right))
+        "identity": with_first_term(witnesses.MaxTerm("2/5", BENT.left, BENT.right))
     },
     "a maximum of two for one of three": {
-        "identity": with_first_term(MaxTerm(BENT.coefficient, PAIR, BENT.right))
+        "identity": with_first_term(witnesses.MaxTerm(BENT.coefficient, PAIR, BENT.right))
     },
-    "a term less": {"identity": MaxSum(7, MAX_OF_SEVEN.terms[:-2] + MAX_OF_SEVEN.terms[-1:])},
+    "a term less": {
+        "identity": witnesses.MaxSum(
+            7, witnesses.MAX_OF_SEVEN.terms[:-2] + witnesses.MAX_OF_SEVEN.terms[-1:]
+        )
+    },
 }
 
 
@@ -53,9 +56,9 @@ MUTANTS = {
     paper("grillo2025", "a rank-3 maxout layer and a rank-2 maxout layer, as recalled"),
     instances=seven_numbers(),
     mutants=MUTANTS,
-    witness=MaxSum,
+    witness=witnesses.MaxSum,
 )
-def test_max_of_seven(x, *, identity=MAX_OF_SEVEN):
+def test_max_of_seven(x, *, identity=witnesses.MAX_OF_SEVEN):
     r"""The maximum of seven numbers by maxima of three and maxima of two sums of those.
 
     With $m_S = \max_{i \in S} x_i$, $C = \{0, 1, 2, 3\}$,
@@ -85,9 +88,9 @@ def test_max_of_seven(x, *, identity=MAX_OF_SEVEN):
     paper("grillo2025", "functions on the braid fan, as recalled"),
     instances=sets_of_positions(),
     mutants=MUTANTS,
-    witness=MaxSum,
+    witness=witnesses.MaxSum,
 )
-def test_max_of_seven_on_sets(*indicator, identity=MAX_OF_SEVEN):
+def test_max_of_seven_on_sets(*indicator, identity=witnesses.MAX_OF_SEVEN):
     r"""Why it is the maximum of seven numbers: one set of positions at a time.
 
     For a set T of positions: the identity holds at the indicator of T, and in each of its 13 maxima

@@ -2,14 +2,12 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances
-from rankcheck.witnesses import MaxIdentity, MaxTerm, maximum_by_pairs
 
 from ._maxima import sorted_numbers, without_a_unit
 
-MAX_OF_SIX = maximum_by_pairs(6)
+MAX_OF_SIX = witnesses.maximum_by_pairs(6)
 
 
 @instances
@@ -18,24 +16,24 @@ def six_numbers(source: Source):
     return source.tensor(6)
 
 
-def other_coefficients() -> MaxIdentity:
+def other_coefficients() -> witnesses.MaxIdentity:
     """17/8 and −5/8 for 2 and −1/2: right wherever all six numbers are equal."""
     second, third, last, first = MAX_OF_SIX.terms
-    return MaxIdentity(
+    return witnesses.MaxIdentity(
         6,
         (
             first,
-            MaxTerm("17/8", second.left, second.right),
-            MaxTerm("-5/8", third.left, third.right),
+            witnesses.MaxTerm("17/8", second.left, second.right),
+            witnesses.MaxTerm("-5/8", third.left, third.right),
             last,
         ),
     )
 
 
-def other_pairs() -> MaxIdentity:
+def other_pairs() -> witnesses.MaxIdentity:
     """m_03 + m_35 for m_03 + m_45 in the second mean."""
-    changed = MaxTerm(2, [(0, 1), (0, 2)], [(0, 3), (3, 5)])
-    return MaxIdentity(6, (changed, *MAX_OF_SIX.terms[1:]))
+    changed = witnesses.MaxTerm(2, [(0, 1), (0, 2)], [(0, 3), (3, 5)])
+    return witnesses.MaxIdentity(6, (changed, *MAX_OF_SIX.terms[1:]))
 
 
 SIX = MAX_OF_SIX.network()
@@ -50,7 +48,7 @@ SIX = MAX_OF_SIX.network()
         "the sum of the numbers not handed on below zero": {"net": without_a_unit(SIX, 2, -1)},
         "other coefficients": {"net": other_coefficients().network()},
     },
-    witness=MaxIdentity.network,
+    witness=witnesses.MaxIdentity.network,
 )
 def test_max_of_six(x, *, net=SIX):
     r"""The maximum of six numbers by two hidden layers.
@@ -66,7 +64,10 @@ def test_max_of_six(x, *, net=SIX):
     whole = torch.round(x)
     return (
         eq(
-            net(x), 180 * x.amax(-1, keepdim=True), scale=network_scale(net, x), label="the network"
+            net(x),
+            180 * x.amax(-1, keepdim=True),
+            scale=tolerances.network_scale(net, x),
+            label="the network",
         ),
         eq(net(whole), 180 * whole.amax(-1, keepdim=True), terms=0, label="whole numbers"),
         eq(net.depth - 1, 2, label="the hidden layers"),
@@ -81,7 +82,7 @@ def test_max_of_six(x, *, net=SIX):
         "other coefficients": {"identity": other_coefficients()},
         "a pair of the second mean changed": {"identity": other_pairs()},
     },
-    witness=MaxIdentity,
+    witness=witnesses.MaxIdentity,
     effort=0.3,
 )
 def test_max_of_six_by_pairs(x, *, identity=MAX_OF_SIX):

@@ -7,61 +7,53 @@ from math import comb
 
 import numpy as np
 
-from rankcheck import construction, eq, paper
+from rankcheck import construction, eq, paper, witnesses
 from rankcheck.instances import Source, instances
-from rankcheck.witnesses import (
-    MaxIdentity,
-    MaxTerm,
-    maximum_by_pairs,
-    mean_form,
-    means_without_kinks,
-    values_on_sets,
-)
 
 from ._maxima import sorted_numbers
 
-EIGHT, NINE, TEN = map(maximum_by_pairs, (8, 9, 10))
+EIGHT, NINE, TEN = map(witnesses.maximum_by_pairs, (8, 9, 10))
 
 
-def coefficients_moved(identity: MaxIdentity) -> MaxIdentity:
+def coefficients_moved(identity: witnesses.MaxIdentity) -> witnesses.MaxIdentity:
     """1/48 of a pair from the last mean to the first: right where all numbers are equal."""
     first, *rest, last = identity.terms
     first, last = (
-        MaxTerm(t.coefficient + c / len(t.left), t.left, t.right)
+        witnesses.MaxTerm(t.coefficient + c / len(t.left), t.left, t.right)
         for t, c in ((first, Fraction(1, 48)), (last, Fraction(-1, 48)))
     )
-    return MaxIdentity(identity.n, (first, *rest, last))
+    return witnesses.MaxIdentity(identity.n, (first, *rest, last))
 
 
-def other_pair(term: MaxTerm, coefficient: Fraction | int) -> MaxTerm:
+def other_pair(term: witnesses.MaxTerm, coefficient: Fraction | int) -> witnesses.MaxTerm:
     """A mean with its first pair changed."""
-    return MaxTerm(coefficient, [(0, 2), *term.left[1:]], term.right)
+    return witnesses.MaxTerm(coefficient, [(0, 2), *term.left[1:]], term.right)
 
 
-def pair_changed(identity: MaxIdentity) -> MaxIdentity:
+def pair_changed(identity: witnesses.MaxIdentity) -> witnesses.MaxIdentity:
     """The first mean once with its first pair changed."""
     first, *rest = identity.terms
-    less = MaxTerm(first.coefficient - 1, first.left, first.right)
-    return MaxIdentity(identity.n, (less, other_pair(first, 1), *rest))
+    less = witnesses.MaxTerm(first.coefficient - 1, first.left, first.right)
+    return witnesses.MaxIdentity(identity.n, (less, other_pair(first, 1), *rest))
 
 
 #: Two means of which the one minus the other is kinks alone: they are equal where k numbers are 1 and
 #: the others 0.
 KINKS = (
-    MaxTerm(1, [(0, 1), (0, 1)], [(0, 2), (1, 2)]),
-    MaxTerm(-1, [(0, 1), (0, 1)], [(1, 2), (1, 3)]),
+    witnesses.MaxTerm(1, [(0, 1), (0, 1)], [(0, 2), (1, 2)]),
+    witnesses.MaxTerm(-1, [(0, 1), (0, 1)], [(1, 2), (1, 3)]),
 )
 
 
-def with_kinks(identity: MaxIdentity) -> MaxIdentity:
+def with_kinks(identity: witnesses.MaxIdentity) -> witnesses.MaxIdentity:
     """A function that bends, and is the maximum where the numbers are 0 and 1."""
-    return MaxIdentity(identity.n, (*identity.terms, *KINKS))
+    return witnesses.MaxIdentity(identity.n, (*identity.terms, *KINKS))
 
 
 @cache
-def form_of(identity: MaxIdentity):
+def form_of(identity: witnesses.MaxIdentity):
     """Its normal form, by counting."""
-    return mean_form(identity.n, *identity.terms)
+    return witnesses.mean_form(identity.n, *identity.terms)
 
 
 def is_the_largest(x, identity):
@@ -85,7 +77,7 @@ def is_the_largest(x, identity):
         "a pair changed": {"identity": pair_changed(EIGHT)},
         "with kinks": {"identity": with_kinks(EIGHT)},
     },
-    witness=MaxIdentity,
+    witness=witnesses.MaxIdentity,
     effort=0.2,
 )
 def test_max_of_eight_by_pairs(x, *, identity=EIGHT):
@@ -115,7 +107,7 @@ def test_max_of_eight_by_pairs(x, *, identity=EIGHT):
         "a pair changed": {"identity": pair_changed(NINE)},
         "with kinks": {"identity": with_kinks(NINE)},
     },
-    witness=MaxIdentity,
+    witness=witnesses.MaxIdentity,
     effort=0.2,
 )
 def test_max_of_nine_by_pairs(x, *, identity=NINE):
@@ -141,7 +133,7 @@ def test_max_of_nine_by_pairs(x, *, identity=NINE):
         "a pair changed": {"identity": pair_changed(TEN)},
         "with kinks": {"identity": with_kinks(TEN)},
     },
-    witness=MaxIdentity,
+    witness=witnesses.MaxIdentity,
     effort=0.2,
 )
 def test_max_of_ten_by_pairs(x, *, identity=TEN):
@@ -167,19 +159,19 @@ def sets_by_size(source: Source):
 
 def with_maxima(n: int, *, change: int):
     """The coefficient of the maximum of n numbers changed."""
-    means, maxima = means_without_kinks(n)
+    means, maxima = witnesses.means_without_kinks(n)
     return means, {**maxima, n: maxima[n] + change}
 
 
 def with_kinks_beside(n: int):
     """Two means more, which are equal where k numbers are 1 and the others 0."""
-    means, maxima = means_without_kinks(n)
+    means, maxima = witnesses.means_without_kinks(n)
     return (*means, *KINKS), maxima
 
 
 def with_other_pair(n: int):
     """The first pair of the first mean changed."""
-    (first, *means), maxima = means_without_kinks(n)
+    (first, *means), maxima = witnesses.means_without_kinks(n)
     return (other_pair(first, first.coefficient), *means), maxima
 
 
@@ -187,7 +179,8 @@ def with_other_pair(n: int):
 def sums_by_size(n: int, means):
     """The sum of a combination of |F − G| over all sets of k positions, k = 0, ..., n."""
     values = sum(
-        int(t.coefficient) * abs(values_on_sets(n, t.left) - values_on_sets(n, t.right))
+        int(t.coefficient)
+        * abs(witnesses.values_on_sets(n, t.left) - witnesses.values_on_sets(n, t.right))
         for t in means
     )
     sizes = np.bitwise_count(np.arange(1 << n))
@@ -203,9 +196,9 @@ def sums_by_size(n: int, means):
         "a pair changed": {"combination": with_other_pair},
         "with kinks": {"combination": with_kinks_beside},
     },
-    witness=MaxIdentity,
+    witness=witnesses.MaxIdentity,
 )
-def test_means_without_kinks(n, k, *, combination=means_without_kinks):
+def test_means_without_kinks(n, k, *, combination=witnesses.means_without_kinks):
     r"""Means of $|F - G|$ whose kinks cancel, and the maxima that they are.
 
     With sums F, G of equally many maxima of pairs of n numbers, and $M_m$ the mean of the maxima of m
@@ -222,5 +215,5 @@ def test_means_without_kinks(n, k, *, combination=means_without_kinks):
     expected = sum(a * (comb(n, k) - comb(n - m, k)) for m, a in maxima.items())
     return (
         eq(sums_by_size(n, means)[k], expected, terms=0, label="k numbers are 1"),
-        eq(len(form_of(MaxIdentity(n, means)).kinks), 0, label="the kinks that are left"),
+        eq(len(form_of(witnesses.MaxIdentity(n, means)).kinks), 0, label="the kinks that are left"),
     )

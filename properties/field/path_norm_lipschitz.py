@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import path_norm
+from rankcheck import Network, bound, costs, leq, paper
 from rankcheck.instances import (
     Source,
     draw_widths,
@@ -17,7 +16,6 @@ from rankcheck.instances import (
     slope,
     slope_in_range,
 )
-from rankcheck.networks import Network
 
 
 @instances
@@ -76,4 +74,4 @@ def test_path_norm_lipschitz(net, x, *, p=1, size=largest):
     values = net(x)
     change = values[..., 0, :] - values[..., 1, :]
     moved = x[..., 0, :] - x[..., 1, :]
-    return leq(change.abs().sum(-1), path_norm(net, p, biases=False) * size(moved))
+    return leq(change.abs().sum(-1), costs.path_norm(net, p, biases=False) * size(moved))

@@ -5,7 +5,7 @@ from math import prod
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, paper
+from rankcheck import Network, bound, construction, eq, leq, networks, paper, regions, witnesses
 from rankcheck.instances import (
     DYADIC_SLOPES,
     Source,
@@ -14,9 +14,6 @@ from rankcheck.instances import (
     integer_network,
     signs,
 )
-from rankcheck.networks import Network, PiecewiseLinear
-from rankcheck.regions import linear_pieces, region_arrays
-from rankcheck.witnesses import tent_network
 
 #: All kinks of the instances lie between − this and this.
 FAR = 2.0**24
@@ -127,11 +124,11 @@ def test_pieces_in_one_dimension(net, box, *, most=product_of_widths):
     zigzag, and for slopes $a < 0$ also with $m_\ell = 1$. With two inputs a hidden layer of two
     units can have four regions. Regions and slopes are exact, for integer weights and dyadic slopes.
     """
-    cells = region_arrays(net, *box)
-    regions = leq(cells.count, most(net), label="regions")
+    cells = regions.region_arrays(net, *box)
+    counted = leq(cells.count, most(net), label="regions")
     if net.widths[0] > 1:
-        return regions
-    return regions, leq(linear_pieces(cells), most(net), label="pieces")
+        return counted
+    return counted, leq(regions.linear_pieces(cells), most(net), label="pieces")
 
 
 @instances
@@ -143,7 +140,7 @@ def compositions(source: Source):
 
 def too_flat(times, like, batch=()):
     """The second half falls with the slope −1."""
-    net = tent_network(times, like, batch)
+    net = witnesses.tent_network(times, like, batch)
     down = torch.tensor([1.0, 0.75], dtype=torch.float64, device=like.device)
     weights = [W * down if W.shape[-1] == 2 else W for W in net.weights]
     return net.with_parameters(weights, net.biases)
@@ -151,7 +148,7 @@ def too_flat(times, like, batch=()):
 
 def one_too_few(times, like, batch=()):
     """The tent map composed k − 1 times, behind an identity of [0, 1]."""
-    net = tent_network(times, like, batch)
+    net = witnesses.tent_network(times, like, batch)
     first = net.weights[0]
     same = torch.cat((first[..., :1, :].mT, 0 * first[..., :1, :]), -1)
     same = same if times == 1 else first @ same
@@ -166,9 +163,9 @@ def one_too_few(times, like, batch=()):
         "the wrong slope on the right": {"witness": too_flat},
         "composed once less": {"witness": one_too_few},
     },
-    witness=tent_network,
+    witness=witnesses.tent_network,
 )
-def test_tent_map(times, x, *, witness=tent_network):
+def test_tent_map(times, x, *, witness=witnesses.tent_network):
     r"""The tent map composed k times has 2^k linear pieces on [0, 1], from two units a layer.
 
     $\Lambda(u) = 2 [u]_+ - 4 [u - \frac12]_+$. The network of $k$ hidden layers of two units
@@ -180,9 +177,9 @@ def test_tent_map(times, x, *, witness=tent_network):
     """
     net, one = witness(times, x, tuple(x.shape[:-1])), witness(times, x)
     places = torch.arange(2**times + 1, device=x.device) * x.new_ones(())
-    wave = PiecewiseLinear(places / 2**times, places % 2)
+    wave = networks.PiecewiseLinear(places / 2**times, places % 2)
     return (
         eq(net(x.unsqueeze(-1)).squeeze(-1), wave(x), label="the wave"),
-        eq(linear_pieces(region_arrays(one, 0, 1)), 2**times, label="the pieces"),
+        eq(regions.linear_pieces(regions.region_arrays(one, 0, 1)), 2**times, label="the pieces"),
         eq(max(net.widths), 2, label="the width"),
     )

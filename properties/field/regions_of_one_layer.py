@@ -2,16 +2,8 @@
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper
+from rankcheck import Network, bound, eq, identity, leq, paper, regions
 from rankcheck.instances import Source, breakpoints, instances, whole
-from rankcheck.networks import Network
-from rankcheck.regions import (
-    Arrangement,
-    most_bounded_regions,
-    most_faces,
-    most_regions,
-    region_arrays,
-)
 
 #: Beyond all points where hyperplanes of the instances meet: by Cramer's rule these are below 500.
 FAR = 1024.0
@@ -44,14 +36,14 @@ def in_small_boxes(source: Source):
 
 def by_the_polynomial(A, b):
     """|χ(−1)|, and |χ(1)| if the normals span the space."""
-    return Arrangement(A, b).regions, Arrangement(A, b).bounded
+    return regions.Arrangement(A, b).regions, regions.Arrangement(A, b).bounded
 
 
 def as_if_general(A, b):
     """The numbers in general position."""
     n, d = A.shape[-2:]
-    none = Arrangement(A, b).regions * 0
-    return none + most_regions(n, d), none + most_bounded_regions(n, d)
+    none = regions.Arrangement(A, b).regions * 0
+    return none + regions.most_regions(n, d), none + regions.most_bounded_regions(n, d)
 
 
 def through_the_origin(A, b):
@@ -82,11 +74,11 @@ def test_regions_of_one_layer(A, b, radius, *, numbers=by_the_polynomial):
     both counts are exact.
     """
     net = Network((A, 0 * A[..., :1].mT + 1), (b, 0 * b[..., :1]))
-    cells = region_arrays(net, -radius, radius)
+    cells = regions.region_arrays(net, -radius, radius)
     inside = (cells.vertices.abs() < radius).all(-1).all(-1) & cells.present
-    regions, bounded = numbers(A, b)
+    total, bounded = numbers(A, b)
     return (
-        eq(cells.count, regions, label="regions"),
+        eq(cells.count, total, label="regions"),
         eq(inside.sum(-1), bounded, label="bounded regions"),
     )
 
@@ -126,7 +118,7 @@ def with_parallel_hyperplanes(source: Source):
 
 def lower_sets(n, d):
     """Σ over j < d of C(n, j)."""
-    return most_regions(n, d - 1)
+    return regions.most_regions(n, d - 1)
 
 
 @identity(
@@ -139,7 +131,7 @@ def lower_sets(n, d):
     },
     mutants={"without the sets of d": {"most": lower_sets}},
 )
-def test_regions_in_general_position(A, b, *, most=most_regions):
+def test_regions_in_general_position(A, b, *, most=regions.most_regions):
     r"""In general position n hyperplanes of R^d have as many faces of each dimension as possible.
 
     If any $d$ normals are independent and no $d + 1$ hyperplanes have a common point, there are
@@ -147,11 +139,11 @@ def test_regions_in_general_position(A, b, *, most=most_regions):
     $\binom n{d-k} \sum_{i \le k} \binom{n-d+k}{i}$ faces of dimension $k$.
     """
     n, d = A.shape[-2:]
-    lines = Arrangement(A, b)
-    faces = torch.tensor([most_faces(n, d, k) for k in range(d + 1)], device=A.device)
+    lines = regions.Arrangement(A, b)
+    faces = torch.tensor([regions.most_faces(n, d, k) for k in range(d + 1)], device=A.device)
     return (
         eq(lines.regions, most(n, d), label="regions"),
-        eq(lines.bounded, most_bounded_regions(n, d), label="bounded regions"),
+        eq(lines.bounded, regions.most_bounded_regions(n, d), label="bounded regions"),
         eq(lines.faces, faces, label="faces"),
     )
 
@@ -178,7 +170,7 @@ def general_up_to_a_point(source: Source):
     tight=general_up_to_a_point(),
     mutants={"without the sets of d": {"most": lower_sets}, "two regions fewer": {"fewer": 2}},
 )
-def test_most_regions(A, b, *, most=most_regions, fewer=1):
+def test_most_regions(A, b, *, most=regions.most_regions, fewer=1):
     r"""No n hyperplanes of R^d have more regions than in general position, and no others as many.
 
     $r(\mathcal A) \le \sum_{j \le d} \binom nj$, and at most $\binom{n-1}{d}$ regions are bounded,
@@ -186,10 +178,10 @@ def test_most_regions(A, b, *, most=most_regions, fewer=1):
     in general position has fewer regions.
     """
     n, d = A.shape[-2:]
-    lines = Arrangement(A, b)
+    lines = regions.Arrangement(A, b)
     return (
         leq(lines.regions, most(n, d), label="regions"),
-        leq(lines.bounded, most_bounded_regions(n, d), label="bounded regions"),
+        leq(lines.bounded, regions.most_bounded_regions(n, d), label="bounded regions"),
         leq(
             lines.regions + fewer,
             most(n, d),

@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, bound, construction, eq, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     clear_of_boundaries,
@@ -15,10 +14,6 @@ from rankcheck.instances import (
     signs,
     slope,
 )
-from rankcheck.linalg import eye, frobenius_squared, power, schatten_norm
-from rankcheck.networks import Network
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import multiple
 
 
 def without_output_bias(net):
@@ -52,7 +47,12 @@ def orthogonal_summands(source: Source):
     t, a, y = positive(source, 1, 1, low=0.5, high=2.0), slope(source), positive(source, 2 * k)
     f, g = (
         Network.linear(
-            (t * into[..., half].mT, *[t * eye(k, like=t)] * (layers - 2), t * out[..., half]), a
+            (
+                t * into[..., half].mT,
+                *[t * linalg.eye(k, like=t)] * (layers - 2),
+                t * out[..., half],
+            ),
+            a,
         )
         for half in (slice(0, k), slice(k, 2 * k))
     )
@@ -90,7 +90,7 @@ def test_representation_cost_of_a_sum(f, g, x, *, witness=Network.add):
     """
     net = witness(f, g)
     return (
-        eq(net(x), f(x) + g(x), scale=network_scale(net, x), label="the function"),
+        eq(net(x), f(x) + g(x), scale=tolerances.network_scale(net, x), label="the function"),
         eq(net.cost(), f.cost() + g.cost(), label="the cost"),
         eq(net.depth, f.depth, label="the depth"),
     )
@@ -106,12 +106,12 @@ def multiples(source: Source):
 
 def without_the_sign(net, root, sign):
     """The multiple by root^L."""
-    return multiple(net, root, sign * sign)
+    return witnesses.multiple(net, root, sign * sign)
 
 
 def weights_alone(net, root, sign):
     """The weights scaled, and not the biases."""
-    return net.with_parameters(multiple(net, root, sign).weights, net.biases)
+    return net.with_parameters(witnesses.multiple(net, root, sign).weights, net.biases)
 
 
 @construction(
@@ -123,11 +123,11 @@ def weights_alone(net, root, sign):
         "the biases as they were": {"witness": weights_alone},
         "a bias like the weights of its layer": {"counted": lambda layer: 1},
     },
-    witness=multiple,
+    witness=witnesses.multiple,
     audit="left out: a construction: all layers scaled alike",
 )
 def test_representation_cost_of_a_multiple(
-    net, x, t, sign, *, witness=multiple, counted=lambda layer: layer
+    net, x, t, sign, *, witness=witnesses.multiple, counted=lambda layer: layer
 ):
     r"""A multiple cf costs |c|^{2/L} times what f costs.
 
@@ -145,10 +145,17 @@ def test_representation_cost_of_a_multiple(
     """
     scaled, L = witness(net, t, sign), net.depth
     factor = (sign * t**L).unsqueeze(-1)
-    before, after = (sum(frobenius_squared(w) for w in each.weights) for each in (net, scaled))
+    before, after = (
+        sum(linalg.frobenius_squared(w) for w in each.weights) for each in (net, scaled)
+    )
     biases = sum((b * b).sum(-1) * t ** (2 * counted(i)) for i, b in enumerate(net.biases, 1))
     return (
-        eq(scaled(x), factor * net(x), scale=factor.abs() * network_scale(net, x), label="cf"),
+        eq(
+            scaled(x),
+            factor * net(x),
+            scale=factor.abs() * tolerances.network_scale(net, x),
+            label="cf",
+        ),
         eq(after, t * t * before, label="the weights"),
         eq(scaled.cost(), t * t * before + biases, label="with the biases"),
     )
@@ -180,11 +187,11 @@ def test_quasi_triangle_inequality(f, g, x, *, share=1):
     """
     net, L = f.add(g), f.depth
     half = Fraction(L, 2)
-    constant = power(scalar(2, x), (half - 1) * share)
-    right = constant * (power(f.cost(), half) + power(g.cost(), half))
+    constant = linalg.power(linalg.scalar(2, x), (half - 1) * share)
+    right = constant * (linalg.power(f.cost(), half) + linalg.power(g.cost(), half))
     J = f.jacobian(x) + g.jacobian(x)
-    least = schatten_norm(J, Fraction(2, L), net.jacobian_noise(x))
+    least = linalg.schatten_norm(J, Fraction(2, L), net.jacobian_noise(x))
     return (
-        leq(power(net.cost(), half), right, label="the parallel network"),
-        leq(power(scalar(L, x), half) * least, right, label="every network"),
+        leq(linalg.power(net.cost(), half), right, label="the parallel network"),
+        leq(linalg.power(linalg.scalar(L, x), half) * least, right, label="every network"),
     )

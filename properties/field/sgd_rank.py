@@ -3,10 +3,8 @@ most n times the size of a batch."""
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, leq, linalg, networks, paper
 from rankcheck.instances import Source, away_from_zero, instances, network, positive
-from rankcheck.linalg import eye, frobenius_squared, power, rank, singular_values
-from rankcheck.networks import Network, sgd_step, squared_error_gradient
 
 #: Numbers of steps and of samples in a batch.
 WINDOWS = ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3))
@@ -31,7 +29,7 @@ def coordinates_one_by_one(source: Source):
     """W = cI of more than nB rows; each sample is a multiple of a basis vector of its own."""
     n, size = source.choice(WINDOWS)
     rows = n * size + source.integer(1, 2)
-    W = positive(source, 1, 1, low=0.5, high=2.0) * eye(rows, source.tensor(1))
+    W = positive(source, 1, 1, low=0.5, high=2.0) * linalg.eye(rows, source.tensor(1))
     a = away_from_zero(source, n * size, high=1.0)
     x = torch.diag_embed(a)
     x = torch.cat((x, x.new_zeros((*source.batch, n * size, rows - n * size))), -1)
@@ -49,14 +47,14 @@ def after_each_step(net, x, y, rate, decay):
     """The networks before and after each step of SGD on the batches, in their order."""
     nets = [net]
     for batch, targets in zip(x.unbind(-3), y.unbind(-3), strict=True):
-        gradient = squared_error_gradient(nets[-1], batch, targets)
-        nets.append(sgd_step(nets[-1], gradient, rate, decay))
+        gradient = networks.squared_error_gradient(nets[-1], batch, targets)
+        nets.append(networks.sgd_step(nets[-1], gradient, rate, decay))
     return nets
 
 
 def sizes(nets, layer):
     """The sum of the Frobenius norms of one layer over all steps: what rounding is relative to."""
-    return sum(power(frobenius_squared(net.weights[layer]), 0.5) for net in nets)
+    return sum(linalg.power(linalg.frobenius_squared(net.weights[layer]), 0.5) for net in nets)
 
 
 def retained(rate, decay, n):
@@ -106,7 +104,7 @@ def test_sgd_window_rank(net, x, y, size, rate, decay, *, less=0, factor=retaine
     n, nets = x.shape[-3], after_each_step(net, x, y, rate, decay)
     kept = factor(rate, decay, n)[..., None, None]
     ranks = [
-        rank(after - kept * before, 2.0**-45 * sizes(nets, layer))
+        linalg.rank(after - kept * before, 2.0**-45 * sizes(nets, layer))
         for layer, (before, after) in enumerate(zip(net.weights, nets[-1].weights, strict=True))
     ]
     return leq(torch.stack(ranks, -1), n * size - less)
@@ -137,7 +135,7 @@ def test_sgd_singular_values(net, x, y, size, rate, decay, *, earlier=0, factor=
     kept = factor(rate, decay, n).abs()
     later, before, scale = [], [], []
     for layer, W in enumerate(net.weights):
-        s, t = singular_values(nets[-1].weights[layer]), singular_values(W)
+        s, t = linalg.singular_values(nets[-1].weights[layer]), linalg.singular_values(W)
         first = min(n * size - earlier, s.shape[-1])
         later += [s[..., first:], 0 * s[..., :first]]
         before.append(kept.unsqueeze(-1) * t)

@@ -3,10 +3,8 @@ the layers have rank K, up to how much the features vary within K classes."""
 
 import torch
 
-from rankcheck import bound, eq, leq, paper
+from rankcheck import Network, bound, eq, leq, linalg, networks, paper
 from rankcheck.instances import Source, instances, matrix, network, positive, semi_orthogonal
-from rankcheck.linalg import eye, frobenius_squared, operator_norm, power, singular_values
-from rankcheck.networks import Network, backpropagated_errors
 
 
 @instances
@@ -36,8 +34,8 @@ def padded(s, count):
 
 def singular_value_bound(errors, features, ridge, shape, later=0):
     """‖Δ‖ σ_k(A) / λ for k = 1 + later, ..., as many as a matrix of that shape has."""
-    s = padded(singular_values(features), min(shape[-2:]) + later)[..., later:]
-    return (operator_norm(errors) / ridge).unsqueeze(-1) * s
+    s = padded(linalg.singular_values(features), min(shape[-2:]) + later)[..., later:]
+    return (linalg.operator_norm(errors) / ridge).unsqueeze(-1) * s
 
 
 @bound(
@@ -57,15 +55,18 @@ def test_stationary_singular_values(W, errors, features, ridge, *, later=0):
     $\Delta = (\delta_1, \ldots, \delta_N)$, the derivatives of $F$ in what the layer computes. So
     features near rank $K$ make weights near rank $K$.
     """
-    s = singular_values(W)
+    s = linalg.singular_values(W)
     above = singular_value_bound(errors, features, ridge, W.shape, later)
-    size = power(frobenius_squared(errors) * frobenius_squared(features), 0.5) / ridge
+    size = (
+        linalg.power(linalg.frobenius_squared(errors) * linalg.frobenius_squared(features), 0.5)
+        / ridge
+    )
     return leq(s, above, scale=size.unsqueeze(-1))
 
 
 def ridge_solution(features, y, ridge):
     """The last layer that minimises the mean of ‖W a_i − y_i‖², plus λ‖W‖_F²."""
-    one = ridge[..., None, None] * features.shape[-2] * eye(features.shape[-1], features)
+    one = ridge[..., None, None] * features.shape[-2] * linalg.eye(features.shape[-1], features)
     return torch.linalg.solve(features.mT @ features + one, features.mT @ y).mT
 
 
@@ -162,17 +163,22 @@ def test_neural_rank_collapse(net, x, y, ridge, first, K, *, decay=2, later=0, f
     activations; the biases are fixed. What training converges to is not checked.
     """
     u = 2 * (net(x) - y) / x.shape[-2]
-    parts = (net.weights, net.activations(x), backpropagated_errors(net, x, u))
+    parts = (net.weights, net.activations(x), networks.backpropagated_errors(net, x, u))
     layers = list(zip(*(part[first:] for part in parts), strict=True))
     gradients = [(D.mT @ A + decay * ridge[..., None, None] * W).flatten(-2) for W, A, D in layers]
-    s = [singular_values(W) for W, _, _ in layers]
+    s = [linalg.singular_values(W) for W, _, _ in layers]
     above = [singular_value_bound(D, A, 2 * ridge, W.shape, later) for W, A, D in layers]
-    distances = [power((t * t).sum(-1), 0.5) for t in (t[..., K - fewer :] for t in s)]
+    distances = [linalg.power((t * t).sum(-1), 0.5) for t in (t[..., K - fewer :] for t in s)]
     variations = [
-        operator_norm(D) * power(frobenius_squared(within_classes(A, K)), 0.5) / (2 * ridge)
+        linalg.operator_norm(D)
+        * linalg.power(linalg.frobenius_squared(within_classes(A, K)), 0.5)
+        / (2 * ridge)
         for _, A, D in layers
     ]
-    sizes = [power(frobenius_squared(D) * frobenius_squared(A), 0.5) for _, A, D in layers]
+    sizes = [
+        linalg.power(linalg.frobenius_squared(D) * linalg.frobenius_squared(A), 0.5)
+        for _, A, D in layers
+    ]
     size = torch.stack(sizes, -1).sum(-1, keepdim=True)
     rounding = size / ridge.unsqueeze(-1)
     return (

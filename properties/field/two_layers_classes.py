@@ -3,10 +3,8 @@ integrals modulo a prime. All is exact, for polytopes with integer vertices."""
 
 from math import factorial
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, paper, polytopes
 from rankcheck.instances import Source, instances
-from rankcheck.theory.polytopes.flags import combined, flag_class, graphs, on_graph
-from rankcheck.theory.polytopes.polytope import cut, facets, fan, image, minkowski, moment, wedge
 
 from ._two_layers import basis, divided, polytope, product, side_by_side, vector
 
@@ -56,20 +54,24 @@ def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1
     in subspaces that bases of $\mathbb Z^m$ span, $m \le 4$; some hyperplanes pass through vertices
     or hold a facet, and some polytopes are flat.
     """
-    whole, pieces = flag_class(P), [flag_class(part) for part in cut(P, form, height)]
-    cuts = combined(*zip(parts, pieces, strict=True))
-    moved = minkowski([tuple(size * c for c in p) for p in P], [v])
+    whole = polytopes.flag_class(P)
+    pieces = [polytopes.flag_class(part) for part in polytopes.cut(P, form, height)]
+    cuts = polytopes.combined(*zip(parts, pieces, strict=True))
+    moved = polytopes.minkowski([tuple(size * c for c in p) for p in P], [v])
     return (
         eq(*side_by_side(whole, cuts), terms=0, label="cuts"),
-        eq(*side_by_side(whole, flag_class(moved)), terms=0, label="translations"),
-        eq(len(flag_class([*product, *[(7,) * len(v)] * more])), 0, label="products"),
+        eq(*side_by_side(whole, polytopes.flag_class(moved)), terms=0, label="translations"),
+        eq(len(polytopes.flag_class([*product, *[(7,) * len(v)] * more])), 0, label="products"),
     )
 
 
 def wedge_class(g, h, Q, below=-1):
     """The class of g R(0, h; Q): what is above Q and below the graph of h, minus the converse."""
-    up, down = wedge(Q, h)
-    return combined((1, flag_class(image(g, up))), (below, flag_class(image(g, down))))
+    up, down = polytopes.wedge(Q, h)
+    return polytopes.combined(
+        (1, polytopes.flag_class(polytopes.image(g, up))),
+        (below, polytopes.flag_class(polytopes.image(g, down))),
+    )
 
 
 @identity(
@@ -92,10 +94,13 @@ def test_wedge_formula(P, g, *, lower=-1, sign=1):
     coordinate, for integer polytopes of dimension 2 to 4.
     """
     terms = []
-    for side, h, F in graphs(facets(P)):
+    for side, h, F in polytopes.graphs(polytopes.facets(P)):
         part = wedge_class(g, [sign * c for c in h], [p[:-1] for p in F])
         terms.append((side if side > 0 else lower, part))
-    return eq(*side_by_side(flag_class(image(g, P)), combined(*terms)), terms=0)
+    return eq(
+        *side_by_side(polytopes.flag_class(polytopes.image(g, P)), polytopes.combined(*terms)),
+        terms=0,
+    )
 
 
 @identity(
@@ -122,14 +127,14 @@ def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear
         return wedge_class(g, h, Q, below)
 
     whole = R(h, Q)
-    parts = combined(*((1, R(h, part)) for part in cut(Q, form, height)))
+    parts = polytopes.combined(*((1, R(h, part)) for part in polytopes.cut(Q, form, height)))
     # The matrix of g after the shear: e_i goes to e_i + h_i w.
-    after = [(*on_graph(row, [shear * c for c in h]), row[-1]) for row in g]
+    after = [(*polytopes.on_graph(row, [shear * c for c in h]), row[-1]) for row in g]
     difference = R([b - a for a, b in zip(h, k, strict=True)], Q, after)
-    sheared = combined((1, R(k, Q)), (-1, whole))
+    sheared = polytopes.combined((1, R(k, Q)), (-1, whole))
     return (
         eq(*side_by_side(whole, parts), terms=0, label="cuts"),
-        eq(*side_by_side(whole, R(h, minkowski(Q, [v]))), terms=0, label="translations"),
+        eq(*side_by_side(whole, R(h, polytopes.minkowski(Q, [v]))), terms=0, label="translations"),
         eq(*side_by_side(sheared, difference), terms=0, label="shears"),
         eq(len(R(h, [*product, *[(7,) * len(v)] * more])), 0, label="products"),
     )
@@ -185,11 +190,11 @@ def test_functional_modulo_a_prime(
     """
     m, further = len(v), [(7,) * len(v)] * beside
     k = N - m
-    moved = minkowski([tuple(size * c for c in x) for x in P], [v])
+    moved = polytopes.minkowski([tuple(size * c for c in x) for x in P], [v])
     of_product, here, there = (
-        int(moment(Q, form, k + more).p) % p for Q in ([*product, *further], P, moved)
+        int(polytopes.moment(Q, form, k + more).p) % p for Q in ([*product, *further], P, moved)
     )
-    of_fan = sum(int(moment(Q, x, k).p) for x, Q, _ in fan(e))
+    of_fan = sum(int(polytopes.moment(Q, x, k).p) for x, Q, _ in polytopes.fan(e))
     return (
         eq(of_product, 0, label="products"),
         eq(here, there, label="translations"),
@@ -213,7 +218,9 @@ def test_functional_of_wedges(Q, h, form, k, *, more=1, below=-1):
     $m - 1$. So the functional of twist k in dimension m is that of twist k + 1 in dimension m − 1.
     For integer polytopes Q of dimension at most 3 and $k \le 5$.
     """
-    up, down = wedge(Q, h)
-    whole = moment(up, form, k) + below * moment(down, form, k)
-    base = moment(Q, on_graph(form, h), k + more) - moment(Q, form[:-1], k + more)
+    up, down = polytopes.wedge(Q, h)
+    whole = polytopes.moment(up, form, k) + below * polytopes.moment(down, form, k)
+    base = polytopes.moment(Q, polytopes.on_graph(form, h), k + more) - polytopes.moment(
+        Q, form[:-1], k + more
+    )
     return eq(*side_by_side({0: form[-1] * whole}, {0: base}), terms=0)

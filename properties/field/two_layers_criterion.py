@@ -7,9 +7,8 @@ from math import comb, factorial, gcd, lcm, prod
 import torch
 from flint import Ordering, fmpz_mpoly_ctx, fmpz_mpoly_vec
 
-from rankcheck import eq, identity, lt, paper
+from rankcheck import eq, identity, lt, paper, polytopes
 from rankcheck.instances import Source, instances
-from rankcheck.theory.polytopes.flags import combined, twisted
 
 from ._two_layers import kappa, rank, side_by_side
 
@@ -59,7 +58,7 @@ def leading(values):
 
 def along(terms, g):
     """The image of a sum modulo a primitive g, in ℚ[ℤ]: its coefficients that are not zero."""
-    return combined(*((c, {x * g[1] - y * g[0]: 1}) for (x, y), c in terms.items()))
+    return polytopes.combined(*((c, {x * g[1] - y * g[0]: 1}) for (x, y), c in terms.items()))
 
 
 @identity(
@@ -271,9 +270,9 @@ def coinvariants(n, a, side, shear):
     for form, h, i, j in product(forms, sorted(window), range(n), range(n)):
         before, after = moved(h, i), moved(moved(h, i), j)
         if {before, after} <= window:
-            gy = twisted(shear(form, i), {after: 1, before: -1})
-            y = twisted({form: 1}, {moved(h, j): 1, h: -1})
-            relations.append(combined((1, gy), (-1, y)))
+            gy = polytopes.twisted(shear(form, i), {after: 1, before: -1})
+            y = polytopes.twisted({form: 1}, {moved(h, j): 1, h: -1})
+            relations.append(polytopes.combined((1, gy), (-1, y)))
     return len(forms) * (len(window) - 1) - rank(relations)
 
 

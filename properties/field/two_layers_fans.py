@@ -6,17 +6,8 @@ from math import comb, gcd
 
 from flint import fmpz_mat
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, paper, polytopes
 from rankcheck.instances import Source, instances
-from rankcheck.theory.polytopes.flags import (
-    combined,
-    facet_class,
-    fan_class,
-    flag_class,
-    power,
-    twisted,
-)
-from rankcheck.theory.polytopes.polytope import dot, dual, fan, minkowski
 
 from ._two_layers import basis, rank, side_by_side, within
 
@@ -72,11 +63,17 @@ def test_cube_of_pyramids(e, k, *, twist=0, place=0):
     for order in permutations(range(m)):
         steps = [(1,) * r + (0,) * (m - r) for r in range(m + 1)]
         simplex = within([e[i] for i in order], steps)
-        x = dual(e)[order[place]]
-        simplices.append((1, twisted(power(x, k), flag_class(simplex))))
+        x = polytopes.dual(e)[order[place]]
+        simplices.append(
+            (1, polytopes.twisted(polytopes.power(x, k), polytopes.flag_class(simplex)))
+        )
     return (
-        eq(len(fan_class(e, twist)), 0, label="the pyramids"),
-        eq(*side_by_side(fan_class(e, k), combined(*simplices)), terms=0, label="the simplices"),
+        eq(len(polytopes.fan_class(e, twist)), 0, label="the pyramids"),
+        eq(
+            *side_by_side(polytopes.fan_class(e, k), polytopes.combined(*simplices)),
+            terms=0,
+            label="the simplices",
+        ),
     )
 
 
@@ -91,7 +88,7 @@ def bases(m: int, size: int):
     for e in combinations(vectors, m):
         sums = [(0,) * m]
         for v in e:
-            sums += minkowski(sums, [v])
+            sums += polytopes.minkowski(sums, [v])
         small = all(max(map(abs, v)) <= size * gcd(*v) and any(v) for v in sums[1:])
         if small and sums[-1] > sums[0] and fmpz_mat([[*v] for v in e]).det():
             found.append(e)
@@ -101,22 +98,28 @@ def bases(m: int, size: int):
 @cache
 def pyramids(m: int, size: int):
     """The fans of a window: the form and the class of each pyramid."""
-    return [[(form, facet_class(F)) for form, _, F in fan(e)] for e in bases(m, size)]
+    return [
+        [(form, polytopes.facet_class(F)) for form, _, F in polytopes.fan(e)]
+        for e in bases(m, size)
+    ]
 
 
 @cache
 def rank_of_fans(m: int, size: int, k: int) -> int:
     """The dimension over Q that the θ_k of a window span."""
-    twists = ([(1, twisted(power(f, k), c)) for f, c in one] for one in pyramids(m, size))
-    return rank([combined(*terms) for terms in twists])
+    twists = (
+        [(1, polytopes.twisted(polytopes.power(f, k), c)) for f, c in one]
+        for one in pyramids(m, size)
+    )
+    return rank([polytopes.combined(*terms) for terms in twists])
 
 
 @cache
 def rank_of_pyramids(m: int, size: int, a: int, w=None, vanishing=False) -> int:
     """The dimension over Q that λ^a ⊗ b span, for the pyramids of a window with λ(w) ≠ 0."""
     every = (pyramid for one in pyramids(m, size) for pyramid in one)
-    chosen = ((f, c) for f, c in every if w is None or vanishing == (dot(f, w) == 0))
-    return rank([twisted(power(f, a), c) for f, c in chosen])
+    chosen = ((f, c) for f, c in every if w is None or vanishing == (polytopes.dot(f, w) == 0))
+    return rank([polytopes.twisted(polytopes.power(f, a), c) for f, c in chosen])
 
 
 @identity(
@@ -166,7 +169,7 @@ def rank_modulo(p: int, k: int, size: int, integral: bool) -> int:
     for e, f in bases(2, size):
         determinant = e[0] * f[1] - e[1] * f[0]
         if determinant in (1, -1) or (determinant % p and not integral):
-            chosen.append(over_the_lattice(fan_class([e, f], k)))
+            chosen.append(over_the_lattice(polytopes.fan_class([e, f], k)))
     return rank(chosen, p)
 
 

@@ -5,10 +5,8 @@ V is ℚ^m, w its last unit vector and U the span of the others, on which η van
 
 from math import comb
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, paper, polytopes
 from rankcheck.instances import Source, instances
-from rankcheck.theory.polytopes.flags import combined, graphs, on_graph, twisted
-from rankcheck.theory.polytopes.polytope import dot, fan
 
 from ._two_layers import basis, kappa, side_by_side, units, vector, within
 
@@ -18,11 +16,11 @@ def lift(pyramids, at, shadow=lambda F: {F: 1}):
 
     F is given to `shadow` by its points projected along w.
     """
-    return combined(
+    return polytopes.combined(
         *(
-            (sign, twisted(at(form, h), shadow(frozenset(p[:-1] for p in F))))
+            (sign, polytopes.twisted(at(form, h), shadow(frozenset(p[:-1] for p in F))))
             for form, _, facets in pyramids
-            for sign, h, F in graphs(facets)
+            for sign, h, F in polytopes.graphs(facets)
         )
     )
 
@@ -35,12 +33,12 @@ def isolated(pyramids, k, v, expected):
     """
 
     def powers(form, h):
-        orders = range(k + 1) if dot(h, v) == 0 else ()
-        return {(h, on_graph(form, h), j): comb(k, j) * form[-1] ** j for j in orders}
+        orders = range(k + 1) if polytopes.dot(h, v) == 0 else ()
+        return {(h, polytopes.on_graph(form, h), j): comb(k, j) * form[-1] ** j for j in orders}
 
-    form, points, _ = next(fan(units(len(v))))
+    form, points, _ = next(polytopes.fan(units(len(v))))
     at_zero = {((0,) * len(v), form, j): c for j, c in expected.items()}
-    return side_by_side(lift(pyramids, powers), twisted(at_zero, {frozenset(points): 1}))
+    return side_by_side(lift(pyramids, powers), polytopes.twisted(at_zero, {frozenset(points): 1}))
 
 
 @instances
@@ -76,7 +74,7 @@ def test_position_of_a_pyramid(a, v, *, last=lambda v: (*v, 1)):
     \le 7$, $a \le 4$. With $e_m = w + p$ it is false where v has an edge's coordinate equal to that of p,
     and for $a \ge 1$ where $\alpha \ne 1$.
     """
-    b = next(fan([*units(len(v) + 1)[:-1], last(v)]))
+    b = next(polytopes.fan([*units(len(v) + 1)[:-1], last(v)]))
     expected = {j: -((-v[0]) ** j) * comb(a, j) for j in range(a + 1)}
     return eq(*isolated([b], a, v, expected), label="at h(v) = 0")
 
@@ -104,7 +102,7 @@ def test_position_of_a_fan(k, v, *, opposite=lambda first, c: c == first):
     turned = [int(opposite(v[0], c)) for c in v[1:]]
     edges = [tuple((1 - 2 * t) * c for c in e) for t, e in zip(turned, edges, strict=True)]
     expected = {j: -comb(k, j) for j in range(1, k + 1)}
-    pyramids = fan([w, (1, *turned, -1), *edges])
+    pyramids = polytopes.fan([w, (1, *turned, -1), *edges])
     return eq(*isolated(pyramids, k, v, expected), label="at h(v) = 0")
 
 
@@ -138,28 +136,34 @@ def test_lifts_along_an_edge(k, e, x, *, turn=1, more=0):
     symbols, and the cube is their sum, for $2 \le m \le 5$ and $k \le 4$. The $e_i$ need not lie in U.
     """
     n = len(x)
-    forms, points, _ = zip(*fan([c[:-1] for c in e]), strict=True)
+    forms, points, _ = zip(*polytopes.fan([c[:-1] for c in e]), strict=True)
     parts = [frozenset(P) for P in points]
     shadows = {P: {P: 1} for P in parts} | {frozenset().union(*parts): dict.fromkeys(parts, 1)}
-    pyramids = list(fan([*e, units(n + 1)[-1]]))
+    pyramids = list(polytopes.fan([*e, units(n + 1)[-1]]))
 
     def lifted(pyramids, at):
         return lift(pyramids, lambda f, h: at(f, tuple(turn * c for c in h)), shadows.__getitem__)
 
     def kappas(a):
         return lambda f, h: {
-            q: kappa(q, a, f[-1], dot(f[:-1], x), dot(h, x)) for q in range(1, a + 2)
+            q: kappa(q, a, f[-1], polytopes.dot(f[:-1], x), polytopes.dot(h, x))
+            for q in range(1, a + 2)
         }
 
     def theta(key, q):
-        return {(key, P): dot(f, x) ** q for f, P in zip(forms, parts, strict=True)}
+        return {(key, P): polytopes.dot(f, x) ** q for f, P in zip(forms, parts, strict=True)}
 
     fans = [(-1, theta(q, q)) for q in range(1, k + 1)]
     pyramid, whole = lifted(pyramids[n:], kappas(k - 1)), lifted(pyramids, kappas(k))
     (graph,) = within(forms, [tuple(c[-1] for c in e)])
-    without = lifted(pyramids, lambda f, h: {h: dot(on_graph(f, h), x) ** k})
+    without = lifted(pyramids, lambda f, h: {h: polytopes.dot(polytopes.on_graph(f, h), x) ** k})
     return (
-        eq(*side_by_side(pyramid, combined(*fans)), label="the pyramid"),
-        eq(*side_by_side(whole, combined(*fans, (k + more, theta(k + 1, k + 1)))), label="the fan"),
-        eq(*side_by_side(without, combined((-1, theta(graph, k)))), label="no power of η"),
+        eq(*side_by_side(pyramid, polytopes.combined(*fans)), label="the pyramid"),
+        eq(
+            *side_by_side(whole, polytopes.combined(*fans, (k + more, theta(k + 1, k + 1)))),
+            label="the fan",
+        ),
+        eq(
+            *side_by_side(without, polytopes.combined((-1, theta(graph, k)))), label="no power of η"
+        ),
     )

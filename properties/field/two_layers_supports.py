@@ -4,13 +4,18 @@ from itertools import product as subsets
 
 import torch
 
-from rankcheck import construction, eq, identity, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import (
+    Network,
+    construction,
+    eq,
+    identity,
+    linalg,
+    paper,
+    polytopes,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import Source, instances
-from rankcheck.linalg import eye
-from rankcheck.networks import Network
-from rankcheck.theory.polytopes.polytope import cut, dot, minkowski, support
-from rankcheck.witnesses import deepen
 
 from ._two_layers import basis, divided, polytope, side_by_side, vector, within
 
@@ -41,7 +46,9 @@ def pyramids_at_points(source: Source):
         "the hull of both": {"summed": lambda P, Q: [*P, *Q]},
     },
 )
-def test_support_functions(P, form, height, Q, R, e, points, *, common=1, summed=minkowski):
+def test_support_functions(
+    P, form, height, Q, R, e, points, *, common=1, summed=polytopes.minkowski
+):
     r"""Support functions are additive on cuts, and of products sums of functions of fewer forms.
 
     Let $h_P(x) = \max_{p \in P} p \cdot x$. If a hyperplane cuts P into $P_1$ and $P_2$, then
@@ -50,14 +57,14 @@ def test_support_functions(P, form, height, Q, R, e, points, *, common=1, summed
     x) + h_R(e_{r+1} \cdot x, \dots, e_m \cdot x)$, with Q and R in coordinates for the basis on the
     right. Checked exactly at integer points, for integer polytopes, $2 \le m \le 4$.
     """
-    below, above = cut(P, form, height)
+    below, above = polytopes.cut(P, form, height)
     both = [p for p in below if p in above]
-    whole = {x: support(P, x) + common * support(both, x) for x in points}
-    parts = {x: support(below, x) + support(above, x) for x in points}
-    r, forms = len(Q[0]), {x: [dot(v, x) for v in e] for x in points}
+    whole = {x: polytopes.support(P, x) + common * polytopes.support(both, x) for x in points}
+    parts = {x: polytopes.support(below, x) + polytopes.support(above, x) for x in points}
+    r, forms = len(Q[0]), {x: [polytopes.dot(v, x) for v in e] for x in points}
     total = summed(within(e[:r], Q), within(e[r:], R))
-    sums = {x: support(total, x) for x in points}
-    fewer = {x: support(Q, y[:r]) + support(R, y[r:]) for x, y in forms.items()}
+    sums = {x: polytopes.support(total, x) for x in points}
+    fewer = {x: polytopes.support(Q, y[:r]) + polytopes.support(R, y[r:]) for x, y in forms.items()}
     return (
         eq(*side_by_side(whole, parts), terms=0, label="cuts"),
         eq(*side_by_side(sums, fewer), terms=0, label="products"),
@@ -95,7 +102,12 @@ def test_pyramids_by_two_layers(rows, x, *, minus=1):
 
     net, whole, y = two_layers(rows, minus), torch.round(rows), torch.round(x)
     return (
-        eq(net(x)[..., 0], largest(rows, x), scale=network_scale(net, x)[..., 0], label="anywhere"),
+        eq(
+            net(x)[..., 0],
+            largest(rows, x),
+            scale=tolerances.network_scale(net, x)[..., 0],
+            label="anywhere",
+        ),
         eq(two_layers(whole, minus)(y)[..., 0], largest(whole, y), terms=0, label="whole numbers"),
         eq(net.depth - 1, 2, label="the hidden layers"),
     )
@@ -115,7 +127,7 @@ def layers_that_skip(source: Source):
 
 def positive_part(net, depth):
     """[f]_+ for f, handed on to any depth."""
-    one = eye(net.widths[-1], net.weights[0]).expand(*net.batch, -1, -1)
+    one = linalg.eye(net.widths[-1], net.weights[0]).expand(*net.batch, -1, -1)
     return Network.linear([one] * (depth - 1)).after(net)
 
 
@@ -127,9 +139,11 @@ def positive_part(net, depth):
         "[P(x)]_+ for P(x)": {"behind_one": positive_part},
         "[l(x)]_+ for l(x)": {"behind_two": positive_part},
     },
-    witness=deepen,
+    witness=witnesses.deepen,
 )
-def test_two_layers_hold_one(A, P, skip, D, c, x, *, behind_one=deepen, behind_two=deepen):
+def test_two_layers_hold_one(
+    A, P, skip, D, c, x, *, behind_one=witnesses.deepen, behind_two=witnesses.deepen
+):
     r"""Connections that skip hidden layers add nothing to two hidden layers.
 
     For affine maps A, P and l and matrices D and c, the function
@@ -143,7 +157,7 @@ def test_two_layers_hold_one(A, P, skip, D, c, x, *, behind_one=deepen, behind_t
         (torch.cat((A.biases[0], -A.biases[0]), -1), 0 * P.biases[0]),
     )
     units = inner.add(behind_one(P, 2))
-    one = eye(units.widths[-1], c).expand(*units.batch, -1, -1)
+    one = linalg.eye(units.widths[-1], c).expand(*units.batch, -1, -1)
     net = Network.linear((one, c)).merged_after(units).add(behind_two(skip, 3))
     sums = P(x) + A(x).abs() @ D.mT
     right = skip(x) + torch.relu(sums) @ c.mT

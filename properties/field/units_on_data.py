@@ -3,11 +3,8 @@ than its values have numbers, at no larger cost."""
 
 import torch
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, construction, eq, leq, networks, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, slope, unit_vectors
-from rankcheck.networks import Network, unit_costs
-from rankcheck.witnesses import fewer_units, fewer_units_in_span
 
 
 def scaled(source: Source, count: int, size: int):
@@ -44,12 +41,12 @@ def units_left(net):
 
 def of_the_wrong_sign(net, x):
     """Each step in the direction in which the cost increases."""
-    return fewer_units(net, x, -unit_costs(net))
+    return witnesses.fewer_units(net, x, -networks.unit_costs(net))
 
 
 def without_the_first(net, x):
     """The first of the units that are left is lost."""
-    new = fewer_units(net, x)
+    new = witnesses.fewer_units(net, x)
     V = new.weights[1]
     others = torch.arange(V.shape[-1], device=V.device) > 0
     return new.with_parameters((new.weights[0], torch.where(others, V, 0 * V)), new.biases)
@@ -58,11 +55,11 @@ def without_the_first(net, x):
 def relations(net, new, x, units, elsewhere):
     """The values, the number of units, and the cost."""
     y = x + elsewhere
-    scale = network_scale(net, y) + network_scale(new, y)
+    scale = tolerances.network_scale(net, y) + tolerances.network_scale(new, y)
     return (
         eq(new(y), net(y), scale=scale, label="the values"),
         leq(units_left(new), units, label="the units"),
-        leq(unit_costs(new).sum(-1), unit_costs(net).sum(-1), label="the cost"),
+        leq(networks.unit_costs(new).sum(-1), networks.unit_costs(net).sum(-1), label="the cost"),
     )
 
 
@@ -76,11 +73,11 @@ def relations(net, new, x, units, elsewhere):
         "a unit lost": {"witness": without_the_first},
         "away from the data": {"elsewhere": 1},
     },
-    witness=fewer_units,
+    witness=witnesses.fewer_units,
     audit="left out: a construction: another network with fewer units",
     effort=0.5,
 )
-def test_units_on_data(net, x, *, witness=fewer_units, less=0, elsewhere=0):
+def test_units_on_data(net, x, *, witness=witnesses.fewer_units, less=0, elsewhere=0):
     r"""At N data, N·D units are enough, at no larger cost.
 
     Let $f(x) = \sum_k v_k \sigma(w_k \cdot x + b_k) + c$ have $D$ outputs. There is a network with at
@@ -113,15 +110,15 @@ def many_outputs(source: Source):
     paper("shenouda2023", "on the width of solutions, as recalled"),
     instances=many_outputs(),
     mutants={
-        "without the projection": {"witness": fewer_units},
+        "without the projection": {"witness": witnesses.fewer_units},
         "N² − 1 units": {"less": 1},
         "away from the data": {"elsewhere": 1},
     },
-    witness=fewer_units_in_span,
+    witness=witnesses.fewer_units_in_span,
     audit="left out: a construction: another network with fewer units",
     effort=0.5,
 )
-def test_units_on_few_data(net, x, *, witness=fewer_units_in_span, less=0, elsewhere=0):
+def test_units_on_few_data(net, x, *, witness=witnesses.fewer_units_in_span, less=0, elsewhere=0):
     r"""At N data, N² units are enough, however many outputs there are.
 
     As field.units-on-data, with at most $N^2$ units where $N < D$. The outer weights $v_k$ are first

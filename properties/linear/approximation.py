@@ -5,10 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, cited, leq, paper
+from rankcheck import Network, bound, cited, leq, linalg, paper
 from rankcheck.instances import Source, away_from_zero, instances, network, positive
-from rankcheck.networks import Network
-from rankcheck.theory.scalars import scalar
 
 
 @cited(
@@ -77,7 +75,8 @@ def best_narrow_networks(source: Source):
     t, w = positive(source, 1, low=0.5, high=2.0), away_from_zero(source, 1).sign()
     zero = 0 * t
     first = (t * w).unsqueeze(-1)
-    weights, biases = [first, (1 / t).unsqueeze(-1)], [-t / 3, zero + scalar(Fraction(1, 3), t)]
+    weights = [first, (1 / t).unsqueeze(-1)]
+    biases = [-t / 3, zero + linalg.scalar(Fraction(1, 3), t)]
     for _ in range(source.integer(0, 3)):
         # A layer more, before the last one: the identity on values ≥ 0.
         weights.insert(1, (zero + 1).unsqueeze(-1))

@@ -3,15 +3,7 @@ singular values."""
 
 from fractions import Fraction
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import (
-    effective_index_rank,
-    egop,
-    egop_root,
-    path_norm_of_units,
-    phi_at,
-    two_layer_network,
-)
+from rankcheck import bound, costs, leq, linalg, paper
 from rankcheck.instances import (
     Source,
     aligned_units_at_points,
@@ -21,8 +13,6 @@ from rankcheck.instances import (
     positive,
     separate_units,
 )
-from rankcheck.linalg import power, schatten_power
-from rankcheck.theory.scalars import scalar
 
 from ._reach import index_ranks
 
@@ -48,9 +38,9 @@ def equal_singular_values(source: Source):
     s = numbers(source)
     if source.integer(0, 1) == 0:
         W, b, a, x, p, L, lam = aligned_units_at_points().build(source)
-        return W, b, a, x, p, L, lam, s, scalar(BELOW, a) * path_norm_of_units(W, a)
+        return W, b, a, x, p, L, lam, s, linalg.scalar(BELOW, a) * costs.path_norm_of_units(W, a)
     W, b, a, x, p, t = separate_units(source)
-    return W, b, a, x, p, depth(source), b.new_ones(b.shape), s, scalar(BELOW, t) * t[..., 0]
+    return W, b, a, x, p, depth(source), b.new_ones(b.shape), s, linalg.scalar(BELOW, t) * t[..., 0]
 
 
 @instances
@@ -91,26 +81,28 @@ def test_effective_rank(W, b, a, x, p, L, lam, s, eps, *, exponent=2, sharper=2)
     for the least $J$ that the mixed variation allows, which is smaller still. Equal singular values
     attain the bounds from the mixed variation.
     """
-    net = two_layer_network(W, b, a)
+    net = costs.two_layer_network(W, b, a)
     gradients = net.jacobian(x).squeeze(-2)
     q = Fraction(2, L - 1)
-    root, noise = egop_root(gradients, p), net.jacobian_noise(x).amax(-1)
-    cost = power(phi_at(W, a, L, lam), Fraction(L, 2))
-    mixed = power(schatten_power(root, q, noise), 1 / q)
-    sums = schatten_power(root, Fraction(2, L), noise)
-    count = effective_index_rank(egop(gradients, p), eps)
+    root, noise = costs.egop_root(gradients, p), net.jacobian_noise(x).amax(-1)
+    cost = linalg.power(costs.phi_at(W, a, L, lam), Fraction(L, 2))
+    mixed = linalg.power(linalg.schatten_power(root, q, noise), 1 / q)
+    sums = linalg.schatten_power(root, Fraction(2, L), noise)
+    count = costs.effective_index_rank(costs.egop(gradients, p), eps)
 
     def bound(power_of_cost):
-        J = power_of_cost / power(s, Fraction(L - 2, 2))
-        return s * power(J / (eps * power(s, Fraction(1, 2))), Fraction(exponent, L - 1))
+        J = power_of_cost / linalg.power(s, Fraction(L - 2, 2))
+        return s * linalg.power(
+            J / (eps * linalg.power(s, Fraction(1, 2))), Fraction(exponent, L - 1)
+        )
 
     def sharp(sum_of_powers):
-        J = power(sum_of_powers, Fraction(L, 2)) / power(s, Fraction(L - 2, 2))
-        return s * power(J / (eps * s), Fraction(sharper, L))
+        J = linalg.power(sum_of_powers, Fraction(L, 2)) / linalg.power(s, Fraction(L - 2, 2))
+        return s * linalg.power(J / (eps * s), Fraction(sharper, L))
 
     return (
         leq(count, bound(cost), terms=2**10, label="from the cost"),
         leq(count, bound(mixed), terms=2**10, label="from the mixed variation"),
-        leq(count, sharp(phi_at(W, a, L, lam)), terms=2**10, label="sharper, from the cost"),
+        leq(count, sharp(costs.phi_at(W, a, L, lam)), terms=2**10, label="sharper, from the cost"),
         leq(count, sharp(sums), terms=2**10, label="sharper, from the mixed variation"),
     )

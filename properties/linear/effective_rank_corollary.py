@@ -3,15 +3,8 @@ rank is at most r, as they follow from the theorem, and the step to the printed 
 
 from fractions import Fraction
 
-from rankcheck import Erratum, eq, identity, leq, paper, step
-from rankcheck.costs import (
-    effective_rank_bound,
-    effective_rank_threshold,
-    effective_rank_threshold_as_printed,
-)
+from rankcheck import Erratum, costs, eq, identity, leq, linalg, paper, step
 from rankcheck.instances import Source, instances, positive
-from rankcheck.linalg import power
-from rankcheck.theory.scalars import scalar
 
 #: Floats cannot tell on which side of its threshold J is within this relative distance.
 NEAR = Fraction(1, 2**30)
@@ -22,14 +15,14 @@ def levels_and_costs(source: Source):
     """A rank r, a level ε, a cost J of the size of the threshold, a depth L."""
     r, L = source.integer(1, 6), source.integer(2, 16)
     eps = positive(source)
-    J = effective_rank_threshold(r, eps, L) * positive(source, low=0.5, high=2.0)
+    J = costs.effective_rank_threshold(r, eps, L) * positive(source, low=0.5, high=2.0)
     return r, eps, J, L
 
 
 def two_percent_more(r, eps, L):
     """The threshold with an exponent 2 % larger."""
-    return effective_rank_threshold(r, eps, L) * power(
-        scalar(Fraction(r + 1, r), eps), Fraction(L - 1, 100)
+    return costs.effective_rank_threshold(r, eps, L) * linalg.power(
+        linalg.scalar(Fraction(r + 1, r), eps), Fraction(L - 1, 100)
     )
 
 
@@ -38,13 +31,13 @@ def two_percent_more(r, eps, L):
     paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=levels_and_costs(),
     mutants={
-        "1 + 1/√r, as printed": {"threshold": effective_rank_threshold_as_printed},
+        "1 + 1/√r, as printed": {"threshold": costs.effective_rank_threshold_as_printed},
         "exponent 1.02 (L − 1)/2": {"threshold": two_percent_more},
         "the sharper exponent 1.02 L/2": {"sharper": Fraction(51, 100)},
     },
 )
 def test_effective_rank_corollary(
-    r, eps, J, L, *, threshold=effective_rank_threshold, sharper=Fraction(1, 2)
+    r, eps, J, L, *, threshold=costs.effective_rank_threshold, sharper=Fraction(1, 2)
 ):
     r"""The cost below which the effective index rank is at most r.
 
@@ -57,15 +50,15 @@ def test_effective_rank_corollary(
     \frac1r)^{L/2}$ for the sharper bound there, a threshold that is larger by $\sqrt{r + 1}$.
     """
     limit = threshold(r, eps, L)
-    below = effective_rank_bound(r, J, eps, L) < r + 1
-    apart = (J - limit).abs() > scalar(NEAR, eps) * limit
-    sharp = eps * r * power(scalar(Fraction(r + 1, r), eps), L * sharper)
-    J_sharp = J * power(scalar(r + 1, J), Fraction(1, 2))
-    sharp_below = effective_rank_bound(r, J_sharp, eps, L, sharp=True) < r + 1
-    sharp_apart = (J_sharp - sharp).abs() > scalar(NEAR, eps) * sharp
-    at_sharp = effective_rank_bound(r, sharp, eps, L, sharp=True)
+    below = costs.effective_rank_bound(r, J, eps, L) < r + 1
+    apart = (J - limit).abs() > linalg.scalar(NEAR, eps) * limit
+    sharp = eps * r * linalg.power(linalg.scalar(Fraction(r + 1, r), eps), L * sharper)
+    J_sharp = J * linalg.power(linalg.scalar(r + 1, J), Fraction(1, 2))
+    sharp_below = costs.effective_rank_bound(r, J_sharp, eps, L, sharp=True) < r + 1
+    sharp_apart = (J_sharp - sharp).abs() > linalg.scalar(NEAR, eps) * sharp
+    at_sharp = costs.effective_rank_bound(r, sharp, eps, L, sharp=True)
     return (
-        eq(effective_rank_bound(r, limit, eps, L), r + 1, label="at the threshold"),
+        eq(costs.effective_rank_bound(r, limit, eps, L), r + 1, label="at the threshold"),
         eq(below.long(), (limit > J).long(), where=apart, label="on either side"),
         eq(at_sharp, r + 1, label="at the sharper threshold"),
         eq(
@@ -83,7 +76,7 @@ def spectra_within_the_budget(source: Source):
     r, L = source.integer(1, 4), source.integer(2, 12)
     sigma, eps = positive(source, r + source.integer(0, 3)), positive(source)
     share = positive(source, low=0.5, high=1 - 2.0**-10)
-    return sigma, r, eps, share * effective_rank_threshold_as_printed(r, eps, L), L
+    return sigma, r, eps, share * costs.effective_rank_threshold_as_printed(r, eps, L), L
 
 
 @step(
@@ -138,7 +131,9 @@ def test_effective_rank_corollary_as_printed(sigma, r, eps, J, L):
     conversion; if the slide has $1 + \frac1r$, nothing is wrong with it.
     """
     q = Fraction(2, L - 1)
-    cost = power(power(sigma, q).sum(-1), Fraction(L - 1, L))
-    allowed = power(scalar(r, J), Fraction(L - 2, L)) * power(J, Fraction(2, L))
+    cost = linalg.power(linalg.power(sigma, q).sum(-1), Fraction(L - 1, L))
+    allowed = linalg.power(linalg.scalar(r, J), Fraction(L - 2, L)) * linalg.power(
+        J, Fraction(2, L)
+    )
     count = (sigma > eps.unsqueeze(-1)).sum(-1)
     return leq(count, r, where=cost <= allowed)

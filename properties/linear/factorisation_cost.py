@@ -3,10 +3,8 @@
 from fractions import Fraction
 from itertools import pairwise
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import linear_layers_cost
+from rankcheck import bound, costs, leq, linalg, paper
 from rankcheck.instances import Source, balanced_factors, instances
-from rankcheck.linalg import frobenius_squared, schatten_power
 
 from ._layers import product
 
@@ -27,9 +25,9 @@ def balanced_layers(source: Source, *, layers=(1, 5)):
 
 def rounding(factors):
     """A bound of the rounding error of the product of the factors."""
-    size = frobenius_squared(factors[0])
+    size = linalg.frobenius_squared(factors[0])
     for factor in factors[1:]:
-        size = size * frobenius_squared(factor)
+        size = size * linalg.frobenius_squared(factor)
     return size.sqrt() * 2.0**-46
 
 
@@ -54,9 +52,9 @@ def test_factorisation_cost(factors, a, *, exponent=2):
     for a given $W$.
     """
     n = len(factors)
-    power = schatten_power(product(factors), Fraction(exponent, n), rounding(factors))
+    power = linalg.schatten_power(product(factors), Fraction(exponent, n), rounding(factors))
     least = ((a * a).sum(-1) + n * power) / (n + 1)
-    return leq(least, linear_layers_cost(factors, a), terms=2**12)
+    return leq(least, costs.linear_layers_cost(factors, a), terms=2**12)
 
 
 @bound(
@@ -75,6 +73,6 @@ def test_nuclear_norm(factors, a, *, exponent=1):
     $\|W_2 W_1\|_* \le \frac12 \|W_1\|_F^2 + \frac12 \|W_2\|_F^2$, with equality for $W_2 = U
     S^{1/2}$, $W_1 = S^{1/2} V^\top$: for $L = 3$ the least over $W_2 W_1 = W$ is $\|W\|_*$.
     """
-    norm = schatten_power(product(factors), exponent, rounding(factors))
-    cost = sum(frobenius_squared(factor) for factor in factors) / 2
+    norm = linalg.schatten_power(product(factors), exponent, rounding(factors))
+    cost = sum(linalg.frobenius_squared(factor) for factor in factors) / 2
     return leq(norm, cost, terms=2**12)

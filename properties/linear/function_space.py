@@ -6,17 +6,15 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, paper
-from rankcheck.costs import (
+from rankcheck import bound, construction, costs, eq, leq, linalg, paper
+from rankcheck.instances import (
+    Source,
+    away_from_zero,
     balanced_factors,
-    best_scale,
-    linear_layers_cost,
-    phi_at,
-    two_layer_network,
+    instances,
+    low_rank,
+    positive,
 )
-from rankcheck.instances import Source, away_from_zero, instances, low_rank, positive
-from rankcheck.instances import balanced_factors as balanced_layers
-from rankcheck.linalg import frobenius_squared, power
 
 from ._layers import product
 
@@ -35,19 +33,19 @@ def parameters_and_data(source: Source):
 @instances
 def balanced_parameters_and_data(source: Source):
     """Factors of least cost for their product, and a of the same norm; the data are fitted."""
-    factors = balanced_layers(source, layers=(1, 5), low=0.5)
+    factors = balanced_factors(source, layers=(1, 5), low=0.5)
     K, D = factors[-1].shape[-2], factors[0].shape[-1]
     a = away_from_zero(source, K)
-    norm = power(frobenius_squared(factors[-1]) / (a * a).sum(-1), Fraction(1, 2))
+    norm = linalg.power(linalg.frobenius_squared(factors[-1]) / (a * a).sum(-1), Fraction(1, 2))
     a, b, c = norm.unsqueeze(-1) * a, source.tensor(K), source.tensor()
     x = source.tensor(source.integer(1, 3), D)
-    y = two_layer_network(product(factors), b, a, c)(x).squeeze(-1)
+    y = costs.two_layer_network(product(factors), b, a, c)(x).squeeze(-1)
     return factors, b, a, c, x, y, positive(source)
 
 
 def loss(W, b, a, c, x, y):
     """The mean squared error of h on the data."""
-    error = two_layer_network(W, b, a, c)(x).squeeze(-1) - y
+    error = costs.two_layer_network(W, b, a, c)(x).squeeze(-1) - y
     return (error * error).mean(-1)
 
 
@@ -87,9 +85,11 @@ def test_parameters_above_functions(
     """
     W, L = product(factors), len(factors) + 1
     error = loss(W, b, a, c, x, y)
-    least = phi_at(W, a, L, scales(a))
+    least = costs.phi_at(W, a, L, scales(a))
     return leq(
-        error + eta * weight * least, error + eta * linear_layers_cost(factors, a), terms=2**12
+        error + eta * weight * least,
+        error + eta * costs.linear_layers_cost(factors, a),
+        terms=2**12,
     )
 
 
@@ -109,13 +109,13 @@ def functions_and_data(source: Source):
 def scaled_layers(W, b, a, L, lam):
     """Factors, b and a of L layers for the function of W, b, a, at the cost of its units at λ."""
     nu = a.abs() / lam
-    nu = best_scale(W, a, L, nu).unsqueeze(-1) * nu
-    return balanced_factors(nu.unsqueeze(-1) * W, L - 1), nu * b, a / nu
+    nu = costs.best_scale(W, a, L, nu).unsqueeze(-1) * nu
+    return costs.balanced_factors(nu.unsqueeze(-1) * W, L - 1), nu * b, a / nu
 
 
 def layers_as_they_are(W, b, a, L, lam):
     """Factors of W itself."""
-    return balanced_factors(W, L - 1), b, a
+    return costs.balanced_factors(W, L - 1), b, a
 
 
 def without_the_biases(W, b, a, L, lam):
@@ -149,12 +149,13 @@ def test_functions_have_parameters(W, b, a, c, L, lam, x, y, eta, *, witness=sca
     """
     factors, biases, outer = witness(W, b, a, L, lam)
     V = product(factors)
-    given, found = two_layer_network(W, b, a, c)(x), two_layer_network(V, biases, outer, c)(x)
-    length = (frobenius_squared(W).unsqueeze(-1) * (x * x).sum(-1)).sqrt()
+    given = costs.two_layer_network(W, b, a, c)(x)
+    found = costs.two_layer_network(V, biases, outer, c)(x)
+    length = (linalg.frobenius_squared(W).unsqueeze(-1) * (x * x).sum(-1)).sqrt()
     largest = (a.abs().sum(-1, keepdim=True) * (length + b.abs().sum(-1, keepdim=True))).amax(-1)
     size = largest + c.abs()
-    cost = phi_at(W, a, L, lam)
-    objective = loss(V, biases, outer, c, x, y) + eta * linear_layers_cost(factors, outer)
+    cost = costs.phi_at(W, a, L, lam)
+    objective = loss(V, biases, outer, c, x, y) + eta * costs.linear_layers_cost(factors, outer)
     in_function_space = loss(W, b, a, c, x, y) + eta * cost
     square = (size + y.abs().amax(-1)) ** 2
     return (

@@ -2,11 +2,8 @@
 
 from fractions import Fraction
 
-from rankcheck import eq, identity, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import egop
+from rankcheck import costs, eq, identity, linalg, paper, tolerances
 from rankcheck.instances import Source, clear_of_boundaries, instances, law, network
-from rankcheck.linalg import power
 
 
 @instances
@@ -36,14 +33,14 @@ def test_gradient_variance(net, x, p, v, *, exponent=2):
     Checked for laws with finitely many atoms. The right side uses values of $f$ alone:
     $v^\top \nabla f(x) = (f(x + tv) - f(x))/t$ for a step $t$ so short that no unit changes sign.
     """
-    C = egop(net.jacobian(x).squeeze(-2), p)
+    C = costs.egop(net.jacobian(x).squeeze(-2), p)
     left = (v.unsqueeze(-2) @ C @ v.unsqueeze(-1)).squeeze(-1).squeeze(-1)
     z = net.preactivations(x)[0].abs()
     speed = (net.weights[0] @ v.unsqueeze(-1)).squeeze(-1).abs().unsqueeze(-2)
     t = 1 / (2 * (speed / z).sum(-1) + 1)
     ahead = x + t.unsqueeze(-1) * v.unsqueeze(-2)
     slope = (net(ahead) - net(x)).squeeze(-1) / t
-    right = (p * power(slope.abs(), exponent)).sum(-1)
-    size = network_scale(net, x.abs() + v.abs().unsqueeze(-2)).squeeze(-1) / t
+    right = (p * linalg.power(slope.abs(), exponent)).sum(-1)
+    size = tolerances.network_scale(net, x.abs() + v.abs().unsqueeze(-2)).squeeze(-1) / t
     rough = (net.jacobian(x).squeeze(-2).abs() @ v.abs().unsqueeze(-1)).squeeze(-1)
     return eq(left, right, scale=(p * (slope.abs() * size + rough * rough)).sum(-1))

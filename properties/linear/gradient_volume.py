@@ -6,8 +6,7 @@ from itertools import combinations
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import egop_root, gradient_volume_bound, phi_at, two_layer_network
+from rankcheck import bound, costs, leq, linalg, paper
 from rankcheck.instances import (
     Source,
     depth,
@@ -18,8 +17,6 @@ from rankcheck.instances import (
     separate_units_at_points,
     signs,
 )
-from rankcheck.linalg import power, rank, singular_values
-from rankcheck.theory.scalars import scalar
 
 from ._reach import index_ranks
 
@@ -100,19 +97,19 @@ def test_gradient_volume(W, b, a, x, p, L, lam, n, *, exponent=1, constant=1, tr
     probability attain the bound. For even $n$ no case of equality is known. Checked for laws with
     finitely many atoms and $n \le 5$. Proof: docs/proofs/printed-budget.md.
     """
-    net = two_layer_network(W, b, a)
-    root, noise = egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
-    full = rank(root, noise) >= n
-    sigma = singular_values(root)[..., :n]
+    net = costs.two_layer_network(W, b, a)
+    root, noise = costs.egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
+    full = linalg.rank(root, noise) >= n
+    sigma = linalg.singular_values(root)[..., :n]
     sigma = torch.where(full.unsqueeze(-1), sigma, torch.ones_like(sigma))
-    least = gradient_volume_bound(power(sigma, exponent), L)
-    least = least * power(scalar(constant, least), Fraction(1, L))
+    least = costs.gradient_volume_bound(linalg.power(sigma, exponent), L)
+    least = least * linalg.power(linalg.scalar(constant, least), Fraction(1, L))
 
     active = (net.preactivations(x)[0] >= 0).to(torch.float64)
-    length = power((lam * lam).sum(-1, keepdim=True), Fraction(1, 2))
-    v = egop_root(active * (lam / length).unsqueeze(-2), p)
-    largest, total = singular_values(v)[..., 0], (v * v).sum((-2, -1))
+    length = linalg.power((lam * lam).sum(-1, keepdim=True), Fraction(1, 2))
+    v = costs.egop_root(active * (lam / length).unsqueeze(-2), p)
+    largest, total = linalg.singular_values(v)[..., 0], (v * v).sum((-2, -1))
     return (
-        leq(least, phi_at(W, a, L, lam), where=full, label="the cost"),
+        leq(least, costs.phi_at(W, a, L, lam), where=full, label="the cost"),
         leq(total * total * float(trace), largest * largest, label="the active units"),
     )

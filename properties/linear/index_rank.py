@@ -3,11 +3,8 @@ of the weights, if the law has mass in every activation region."""
 
 import torch
 
-from rankcheck import Erratum, Need, eq, identity, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import egop_gaussian, egop_root, index_rank, two_layer_network, unit_rank
+from rankcheck import Erratum, Need, costs, eq, identity, linalg, paper, tolerances
 from rankcheck.instances import Source, instances, units_on_a_line
-from rankcheck.linalg import range_projection, rank, singular_values
 
 from ._laws import without_an_end
 from ._reach import index_ranks
@@ -36,7 +33,7 @@ def cancelling_units(source: Source):
 
 def only_the_last(gradients, p):
     """The gradient at one point instead of the law of all."""
-    return egop_root(gradients[..., -1:, :], p[..., -1:])
+    return costs.egop_root(gradients[..., -1:, :], p[..., -1:])
 
 
 @identity(
@@ -65,7 +62,7 @@ def only_the_last(gradients, p):
         place="slides A, Mixed-Variation Functions",
     ),
 )
-def test_index_rank(W, b, a, x, p, v, *, root_of=egop_root):
+def test_index_rank(W, b, a, x, p, v, *, root_of=costs.egop_root):
     r"""The index rank is the rank of the weights, and its range the principal subspace.
 
     For units with distinct hyperplanes whose activation regions all have positive mass,
@@ -78,13 +75,17 @@ def test_index_rank(W, b, a, x, p, v, *, root_of=egop_root):
     the rank is that of the root $A$, $A^\top A = C_h$; on balls both ranks are proved. `index_rank`
     of $C_h$ itself is checked in linear.index-rank-gaussian.
     """
-    net = two_layer_network(W, b, a)
+    net = costs.two_layer_network(W, b, a)
     root = root_of(net.jacobian(x).squeeze(-2), p)
-    u = v - (range_projection(root.mT) @ v.unsqueeze(-1)).squeeze(-1)
+    u = v - (linalg.range_projection(root.mT) @ v.unsqueeze(-1)).squeeze(-1)
     moved = x + u.unsqueeze(-2)
-    scale = network_scale(net, x.abs() + v.abs().unsqueeze(-2)).squeeze(-1)
+    scale = tolerances.network_scale(net, x.abs() + v.abs().unsqueeze(-2)).squeeze(-1)
     return (
-        eq(rank(root, net.jacobian_noise(x).amax(-1)), unit_rank(W, a), label="the rank"),
+        eq(
+            linalg.rank(root, net.jacobian_noise(x).amax(-1)),
+            costs.unit_rank(W, a),
+            label="the rank",
+        ),
         # The projection errs by the condition number of the root.
         eq(net(moved).squeeze(-1), net(x).squeeze(-1), scale=scale, terms=2**20, label="the range"),
     )
@@ -135,9 +136,11 @@ def test_index_rank_gaussian(W, b, a, mean, *, spread=1.0, kept_units=all_units)
     Checked where $D_aW$ has a condition number below $2^{10}$. $C_h$ squares it, and its least
     non-zero singular value must stay well above rounding.
     """
-    s = singular_values(a.unsqueeze(-1) * W)
-    r = unit_rank(W, a)
+    s = linalg.singular_values(a.unsqueeze(-1) * W)
+    r = costs.unit_rank(W, a)
     kept = torch.arange(s.shape[-1], device=s.device) < r.unsqueeze(-1)
     last = torch.where(kept, s, s[..., :1]).amin(-1)
-    C = egop_gaussian(W, b, kept_units(a), mean, spread * torch.eye(W.shape[-1], dtype=W.dtype))
-    return eq(index_rank(C), r, where=s[..., 0] < 2**10 * last)
+    C = costs.egop_gaussian(
+        W, b, kept_units(a), mean, spread * torch.eye(W.shape[-1], dtype=W.dtype)
+    )
+    return eq(costs.index_rank(C), r, where=s[..., 0] < 2**10 * last)

@@ -5,16 +5,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import (
-    egop_root,
-    phi_lower,
-    phi_upper,
-    two_layer_network,
-    unit_rank,
-    winning_threshold,
-    winning_threshold_by_gradients,
-)
+from rankcheck import bound, costs, leq, linalg, paper
 from rankcheck.instances import (
     Source,
     away_from_zero,
@@ -25,8 +16,6 @@ from rankcheck.instances import (
     signs,
     units_on_a_line,
 )
-from rankcheck.linalg import power, rank, schatten_power
-from rankcheck.theory.scalars import scalar
 
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
 #: Factors of the path norm at which both sides are equal.
@@ -54,10 +43,12 @@ def functions_of_equal_cost(source: Source):
     V, b, e, x, p, t = separate_units(source, least=2)
     R, D = V.shape[-2:]
     r, L = source.integer(1, R - 1), source.integer(2, 8)
-    meets = power(scalar(Fraction(R, r), t), Fraction(L, 2)) * t
+    meets = linalg.power(linalg.scalar(Fraction(R, r), t), Fraction(L, 2)) * t
     by_weights, shorter = signs(source, 1) > 0, signs(source, 1) > 0
     e = torch.where(by_weights, t, e)
-    meets = torch.where(shorter, scalar(SHORTER, t) * meets, scalar(LONGER, t) * meets)
+    meets = torch.where(
+        shorter, linalg.scalar(SHORTER, t) * meets, linalg.scalar(LONGER, t) * meets
+    )
     W = meets.unsqueeze(-1) * semi_orthogonal(source, D, r).mT
     return W, torch.ones_like(W[..., 0]), V, b, e, x, p, L
 
@@ -83,15 +74,17 @@ def test_low_rank_wins(W, a, V, b, e, x, p, L, *, factor=1):
     linear.phi-sandwich and linear.mixed-variation-bound. The least depth above $T$ is
     `winning_depth`.
     """
-    upper = phi_upper(W, a, L)
-    net = two_layer_network(V, b, e)
-    root = egop_root(net.jacobian(x).squeeze(-2), p)
-    mixed = schatten_power(root, Fraction(2, L))
-    r, R, R_gradients = unit_rank(W, a), rank(e.unsqueeze(-1) * V), rank(root)
+    upper = costs.phi_upper(W, a, L)
+    net = costs.two_layer_network(V, b, e)
+    root = costs.egop_root(net.jacobian(x).squeeze(-2), p)
+    mixed = linalg.schatten_power(root, Fraction(2, L))
+    r, R, R_gradients = costs.unit_rank(W, a), linalg.rank(e.unsqueeze(-1) * V), linalg.rank(root)
     # Without r < R there is no threshold: one above L asserts nothing.
-    T = torch.where(r < R, winning_threshold(W, a, V, e), L + 1.0)
-    T_gradients = torch.where(r < R_gradients, winning_threshold_by_gradients(W, a, root), L + 1.0)
+    T = torch.where(r < R, costs.winning_threshold(W, a, V, e), L + 1.0)
+    T_gradients = torch.where(
+        r < R_gradients, costs.winning_threshold_by_gradients(W, a, root), L + 1.0
+    )
     return (
-        leq(upper, phi_lower(V, e, L), where=factor * T < L, label="by the weights"),
+        leq(upper, costs.phi_lower(V, e, L), where=factor * T < L, label="by the weights"),
         leq(upper, mixed, where=factor * T_gradients < L, label="by the gradients"),
     )

@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import egop_root, phi_at, two_layer_network
+from rankcheck import bound, costs, leq, linalg, paper
 from rankcheck.instances import (
     Source,
     aligned_units_at_points,
@@ -11,7 +10,6 @@ from rankcheck.instances import (
     separate_units_at_points,
     units_at_points,
 )
-from rankcheck.linalg import power, schatten_power
 
 from ._reach import index_ranks
 
@@ -65,12 +63,12 @@ def test_mixed_variation_bound(W, b, a, x, p, L, lam, *, exponent=2, power_of=2)
     $r^{-1/L}$, and $r^{2/c - 1 - 1/L}$ with $c/L$ in place of $2/L$ as the exponent of the norm: for
     $c = 1.96$ that is above one from $L = 50$ on.
     """
-    net = two_layer_network(W, b, a)
-    root, noise = egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
-    cost = phi_at(W, a, L, lam)
+    net = costs.two_layer_network(W, b, a)
+    root, noise = costs.egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
+    cost = costs.phi_at(W, a, L, lam)
 
     def mixed(q):
-        return power(schatten_power(root, q, noise), Fraction(power_of, L) / q)
+        return linalg.power(linalg.schatten_power(root, q, noise), Fraction(power_of, L) / q)
 
     return (
         leq(mixed(Fraction(exponent, L)), cost, label="MV at 2/L"),

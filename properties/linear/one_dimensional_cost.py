@@ -5,11 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import cited, eq, identity, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import path_norm_of_units, total_variation_of_derivative, two_layer_network
+from rankcheck import cited, costs, eq, identity, linalg, paper, tolerances
 from rankcheck.instances import Source, away_from_zero, breakpoints, instances
-from rankcheck.linalg import power
 
 
 @instances
@@ -47,16 +44,18 @@ def test_one_dimensional_cost(W, b, a, c, bends, *, exponent=1):
     The right side is computed twice: from the slopes of the active units beside each breakpoint,
     and from values of $f$ alone, as the jumps of its difference quotients between breakpoints.
     """
-    path = power(path_norm_of_units(W, a), exponent)
-    net = two_layer_network(W, b, a, c)
+    path = linalg.power(costs.path_norm_of_units(W, a), exponent)
+    net = costs.two_layer_network(W, b, a, c)
     ends = torch.cat((bends[..., :1] - 1, bends, bends[..., -1:] + 1), -1)
     f = net(ends.unsqueeze(-1)).squeeze(-1)
     lengths = ends[..., 1:] - ends[..., :-1]
     slopes = (f[..., 1:] - f[..., :-1]) / lengths
     variation = (slopes[..., 1:] - slopes[..., :-1]).abs().sum(-1)
-    scale = (network_scale(net, ends.unsqueeze(-1)).sum((-2, -1)) / lengths.amin(-1)).abs()
+    scale = (
+        tolerances.network_scale(net, ends.unsqueeze(-1)).sum((-2, -1)) / lengths.amin(-1)
+    ).abs()
     return (
-        eq(path, total_variation_of_derivative(W, b, a), label="by the active units"),
+        eq(path, costs.total_variation_of_derivative(W, b, a), label="by the active units"),
         eq(path, variation, scale=scale, label="by values of f"),
     )
 

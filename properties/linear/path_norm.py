@@ -3,8 +3,7 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.costs import path_norm_lambda, path_norm_of_units, phi_at
+from rankcheck import bound, costs, eq, identity, leq, linalg, paper
 from rankcheck.instances import (
     Source,
     instances,
@@ -14,7 +13,6 @@ from rankcheck.instances import (
     unit_vectors,
     units_with_scales,
 )
-from rankcheck.linalg import power
 
 
 @instances
@@ -28,13 +26,15 @@ def balanced_units(source: Source):
 
 def unsquared(W, a):
     """λ_k ∝ |a_k| ‖w_k‖, without the square root."""
-    lam = path_norm_lambda(W, a)
+    lam = costs.path_norm_lambda(W, a)
     return lam * lam
 
 
 def not_normalised(W, a):
     """λ_k² = |a_k| ‖w_k‖."""
-    return path_norm_lambda(W, a) * power(path_norm_of_units(W, a), Fraction(1, 2)).unsqueeze(-1)
+    return costs.path_norm_lambda(W, a) * linalg.power(
+        costs.path_norm_of_units(W, a), Fraction(1, 2)
+    ).unsqueeze(-1)
 
 
 @identity(
@@ -48,9 +48,9 @@ def not_normalised(W, a):
         "exponent 1.02": {"exponent": Fraction(51, 50)},
         "exponent 0.98": {"exponent": Fraction(49, 50)},
     },
-    witness=path_norm_lambda,
+    witness=costs.path_norm_lambda,
 )
-def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
+def test_path_norm(W, a, L, lam, *, best=costs.path_norm_lambda, exponent=1):
     r"""$\Phi_2$ is the path norm.
 
     $\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: it is at most $\|D_\lambda^{-1} D_a W\|_F$ at every
@@ -58,11 +58,11 @@ def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
     $\lambda_k^2 \propto |a_k| \|w_k\|$.
     The drawn depth is not used.
     """
-    path, scales = power(path_norm_of_units(W, a), exponent), best(W, a)
+    path, scales = linalg.power(costs.path_norm_of_units(W, a), exponent), best(W, a)
     return (
         eq((scales * scales).sum(-1), 1, where=path > 0, label="on the unit sphere"),
-        eq(phi_at(W, a, 2, scales), path, label="attained"),
-        leq(path, phi_at(W, a, 2, lam), label="at every λ"),
+        eq(costs.phi_at(W, a, 2, scales), path, label="attained"),
+        leq(path, costs.phi_at(W, a, 2, lam), label="at every λ"),
     )
 
 
@@ -83,4 +83,7 @@ def test_phi_above_path(W, a, L, lam, *, exponent=2):
     $\lambda > 0$ with $\|\lambda\| = 1$. Units of one direction attain it at the $\lambda$ of the
     path norm.
     """
-    return leq(power(path_norm_of_units(W, a), Fraction(exponent, L)), phi_at(W, a, L, lam))
+    return leq(
+        linalg.power(costs.path_norm_of_units(W, a), Fraction(exponent, L)),
+        costs.phi_at(W, a, L, lam),
+    )

@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, leq, paper
-from rankcheck.costs import path_norm_of_units, two_layer_network
+from rankcheck import bound, costs, eq, leq, linalg, paper
 from rankcheck.instances import Source, instances, two_networks_on_a_line, units_on_a_line
-from rankcheck.linalg import power
 
 
 @instances
@@ -60,13 +58,18 @@ def test_path_norm_of_a_function(W, b, a, x, p, V, d, e, *, exponent=1, more=1):
     The second network is the first, or has further units that cancel, or whose linear parts do. The
     masses are not used.
     """
-    net = two_layer_network(W, b, a)
+    net = costs.two_layer_network(W, b, a)
     gradients = net.jacobian(x).squeeze(-2)
     jumps = gradients[..., 1:, :] - gradients[..., :-1, :]
-    sizes = power((jumps * jumps).sum(-1), Fraction(1, 2)).sum(-1)
+    sizes = linalg.power((jumps * jumps).sum(-1), Fraction(1, 2)).sum(-1)
     scale = (a.abs().unsqueeze(-1) * W.abs()).sum((-2, -1))
     least = sizes * more.numerator / more.denominator
     return (
-        eq(power(sizes, exponent), path_norm_of_units(W, a), scale=scale, label="these units"),
-        leq(least, path_norm_of_units(V, e), scale=scale, label="every network"),
+        eq(
+            linalg.power(sizes, exponent),
+            costs.path_norm_of_units(W, a),
+            scale=scale,
+            label="these units",
+        ),
+        leq(least, costs.path_norm_of_units(V, e), scale=scale, label="every network"),
     )

@@ -4,15 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import (
-    egop_root,
-    path_norm_lambda,
-    path_norm_of_units,
-    phi_at,
-    two_layer_network,
-)
+from rankcheck import bound, costs, eq, leq, linalg, paper, tolerances
 from rankcheck.instances import (
     Source,
     between,
@@ -24,7 +16,6 @@ from rankcheck.instances import (
     signs,
     two_networks_on_a_line,
 )
-from rankcheck.linalg import eye, power, rank
 
 from ._laws import without_an_end
 from ._projected import projected
@@ -50,7 +41,7 @@ def orthogonal_units_on_a_line(source: Source):
     if K > 1:
         u = torch.cat((u, positive(source, K - 1, low=1.25, high=2.0)), -1)
     outer = u.unsqueeze(-1) * u.unsqueeze(-2)
-    W = eye(K, like=u) - 2 * outer / (u * u).sum(-1)[..., None, None]
+    W = linalg.eye(K, like=u) - 2 * outer / (u * u).sum(-1)[..., None, None]
     W = positive(source, 1, 1, low=0.5, high=2.0) * signs(source, K).unsqueeze(-1) * W
     bends = breakpoints(source, K)
     x, p = on_the_line(between(bends), K), law(source, K + 1, everywhere=True)
@@ -83,7 +74,7 @@ def not_projected(V, root):
         "the path norm with exponent 1.96/L": {"exponent": Fraction(49, 25)},
         "the rank with exponent 0.98 (L − 2)/L": {"factor": Fraction(49, 50)},
     },
-    witness=path_norm_lambda,
+    witness=costs.path_norm_lambda,
 )
 def test_path_norm_upper(W, b, a, x, p, V, d, e, L, z, *, weights=projected, exponent=2, factor=1):
     r"""The index rank and the path norm of a function bound its cost at every depth.
@@ -101,18 +92,25 @@ def test_path_norm_upper(W, b, a, x, p, V, d, e, L, z, *, weights=projected, exp
     a)$ with distinct hyperplanes, at points of a line that crosses them. $(V, d, e)$ is the same
     network, or has further units that cancel, or whose linear parts do. $f$ is compared at one point.
     """
-    net = two_layer_network(W, b, a)
-    root = egop_root(net.jacobian(x).squeeze(-2), p)
-    U, path = weights(V, root), path_norm_of_units(V, e)
-    count = torch.zeros_like(path) + rank(root, net.jacobian_noise(x).amax(-1))
-    upper = power(count, Fraction(L - 2, L) * factor) * power(path, Fraction(exponent, L))
-    given, through = (two_layer_network(M, d, e) for M in (V, U))
+    net = costs.two_layer_network(W, b, a)
+    root = costs.egop_root(net.jacobian(x).squeeze(-2), p)
+    U, path = weights(V, root), costs.path_norm_of_units(V, e)
+    count = torch.zeros_like(path) + linalg.rank(root, net.jacobian_noise(x).amax(-1))
+    upper = linalg.power(count, Fraction(L - 2, L) * factor) * linalg.power(
+        path, Fraction(exponent, L)
+    )
+    given, through = (costs.two_layer_network(M, d, e) for M in (V, U))
     values, scale = (
         (N(z).squeeze(-1) for N in (through, given)),
-        network_scale(given, z).squeeze(-1),
+        tolerances.network_scale(given, z).squeeze(-1),
     )
     return (
         # The projection errs by the condition number of the gradients.
         eq(*values, scale=scale, terms=2**20, label="the function"),
-        leq(phi_at(U, e, L, path_norm_lambda(U, e)), upper, terms=2**20, label="the cost"),
+        leq(
+            costs.phi_at(U, e, L, costs.path_norm_lambda(U, e)),
+            upper,
+            terms=2**20,
+            label="the cost",
+        ),
     )

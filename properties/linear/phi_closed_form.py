@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import eq, identity, leq, paper
-from rankcheck.costs import best_scale, least_linear_layers_cost, phi_at
+from rankcheck import costs, eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, away_from_zero, instances, low_rank, positive
-from rankcheck.linalg import power, schatten_power
 
 
 @instances
@@ -23,12 +21,12 @@ def units_with_rescalings(source: Source):
 
 def scaled_cost(W, a, L, lam):
     """The least cost of the units rescaled by λ: (‖D_λ⁻¹a‖² + (L−1)‖D_λW‖_{S^q}^q)/L."""
-    return least_linear_layers_cost(lam.unsqueeze(-1) * W, a / lam, L)
+    return costs.least_linear_layers_cost(lam.unsqueeze(-1) * W, a / lam, L)
 
 
 def two_percent_more(W, a, L, lam):
     """The best scale with an exponent 2 % larger."""
-    return power(best_scale(W, a, L, lam), Fraction(51, 50))
+    return linalg.power(costs.best_scale(W, a, L, lam), Fraction(51, 50))
 
 
 @identity(
@@ -40,7 +38,7 @@ def two_percent_more(W, a, L, lam):
         "the best scale with an exponent 2 % larger": {"best": two_percent_more},
     },
 )
-def test_phi_closed_form(W, a, L, lam, t, *, factor=1, best=best_scale):
+def test_phi_closed_form(W, a, L, lam, t, *, factor=1, best=costs.best_scale):
     r"""At the best scale of a direction of λ, the cost is a Schatten quasi-norm.
 
     For $\lambda > 0$ put $X = \|D_\lambda^{-1} a\|^2$, $Y = \|D_\lambda W\|_{S^q}^q$, $q =
@@ -53,11 +51,13 @@ def test_phi_closed_form(W, a, L, lam, t, *, factor=1, best=best_scale):
     and the check needs no infimum.
     """
     outer = ((a / lam) * (a / lam)).sum(-1)
-    inner = schatten_power(lam.unsqueeze(-1) * W, Fraction(2, L - 1))
-    mean = power(outer, Fraction(1, L) * factor) * power(inner, Fraction(L - 1, L) * factor)
+    inner = linalg.schatten_power(lam.unsqueeze(-1) * W, Fraction(2, L - 1))
+    mean = linalg.power(outer, Fraction(1, L) * factor) * linalg.power(
+        inner, Fraction(L - 1, L) * factor
+    )
     least = scaled_cost(W, a, L, best(W, a, L, lam).unsqueeze(-1) * lam)
     return (
         eq(least, mean, terms=2**10, label="at the best scale"),
         leq(mean, scaled_cost(W, a, L, t.unsqueeze(-1) * lam), label="at every scale"),
-        eq(mean, phi_at(W, a, L, a.abs() / lam), terms=2**10, label="on the sphere"),
+        eq(mean, costs.phi_at(W, a, L, a.abs() / lam), terms=2**10, label="on the sphere"),
     )

@@ -3,10 +3,8 @@ trusted."""
 
 from fractions import Fraction
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import scaled_schatten_power
+from rankcheck import bound, costs, leq, linalg, paper
 from rankcheck.instances import Source, instances, matrix, positive
-from rankcheck.linalg import power
 
 #: 2/(L − 1) for L = 2..7 and L = 21, and some others.
 EXPONENTS = (2, 1, *(Fraction(2, n) for n in range(3, 7)), Fraction(1, 10), Fraction(7, 2), 4)
@@ -58,5 +56,5 @@ def test_phi_is_log_convex(W, a, q, mu, nu, *, exponent=2, midpoint=geometric):
     $G(\lambda) = e^{qF(\log \lambda)}$. That is enough, since $F$ is continuous where no row
     $a_k w_k$ vanishes, and such rows drop out.
     """
-    G = [scaled_schatten_power(W, a, lam, q) for lam in (midpoint(mu, nu), mu * mu, nu * nu)]
-    return leq(power(G[0], exponent), G[1] * G[2])
+    G = [costs.scaled_schatten_power(W, a, lam, q) for lam in (midpoint(mu, nu), mu * mu, nu * nu)]
+    return leq(linalg.power(G[0], exponent), G[1] * G[2])

@@ -5,18 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, paper
-from rankcheck.costs import (
-    effective_index_rank,
-    effective_rank_threshold,
-    effective_rank_threshold_as_printed,
-    egop,
-    phi_at,
-    two_layer_network,
-)
+from rankcheck import bound, construction, costs, eq, leq, linalg, paper
 from rankcheck.instances import Source, instances, matrix, orthogonal, positive
-from rankcheck.linalg import eye, power, singular_values
-from rankcheck.theory.scalars import scalar
 
 from ._reach import index_ranks
 
@@ -72,11 +62,11 @@ def functions_within_the_budget(source: Source):
     instances=functions_within_the_budget(),
     mutants={
         "one layer fewer": {"fewer": 1},
-        "1 + 1/r, as it follows from the theorem": {"threshold": effective_rank_threshold},
+        "1 + 1/r, as it follows from the theorem": {"threshold": costs.effective_rank_threshold},
     },
 )
 def test_functions_within_the_printed_budget(
-    W, b, a, x, p, lam, r, eps, L, *, fewer=0, threshold=effective_rank_threshold_as_printed
+    W, b, a, x, p, lam, r, eps, L, *, fewer=0, threshold=costs.effective_rank_threshold_as_printed
 ):
     r"""From depth 14 on, functions within the printed budget have a larger effective index rank.
 
@@ -96,12 +86,14 @@ def test_functions_within_the_printed_budget(
     least depth. Proof: docs/proofs/printed-budget.md.
     """
     L = L - fewer
-    C = egop(two_layer_network(W, b, a).jacobian(x).squeeze(-2), p)
+    C = costs.egop(costs.two_layer_network(W, b, a).jacobian(x).squeeze(-2), p)
     J = (1 - 2.0**-20) * threshold(r, eps, L)
-    allowed = power(scalar(r, J), Fraction(L - 2, L)) * power(J, Fraction(2, L))
+    allowed = linalg.power(linalg.scalar(r, J), Fraction(L - 2, L)) * linalg.power(
+        J, Fraction(2, L)
+    )
     return (
-        eq(effective_index_rank(C, eps), r + 1, label="the effective index rank"),
-        leq(phi_at(W, a, L, lam), allowed, label="the budget"),
+        eq(costs.effective_index_rank(C, eps), r + 1, label="the effective index rank"),
+        leq(costs.phi_at(W, a, L, lam), allowed, label="the budget"),
     )
 
 
@@ -136,7 +128,7 @@ def functions_of_rank_above(source: Source, *, depths):
 def functions_of_any_size(source: Source, *, depths):
     """The same with outer weights 2^±32 times as large: both sides of the bound grow alike."""
     W, b, a, *others = functions_of_rank_above(depths=depths)(source)
-    return W, b, a * scalar(Fraction(2) ** source.choice((0, 32, -32)), a), *others
+    return W, b, a * linalg.scalar(Fraction(2) ** source.choice((0, 32, -32)), a), *others
 
 
 def pairs_of_units(source: Source, K: int):
@@ -147,7 +139,7 @@ def pairs_of_units(source: Source, K: int):
     for place, pair in enumerate(pairs):
         active[place, list(pair)] = 1.0
     ones = torch.ones_like(alpha)
-    W = alpha * eye(K, like=alpha) - beta * ones
+    W = alpha * linalg.eye(K, like=alpha) - beta * ones
     # (αI − β11ᵀ)⁻¹ = (I + β/(α − βK) 11ᵀ)/α, as βK < α
     x = (ones * active.to(alpha.device) + 2 * beta / (alpha - K * beta)) / alpha
     return W, x
@@ -177,7 +169,7 @@ def test_printed_budget_to_depth_13(W, b, a, x, p, lam, r, L, *, more=1):
     every $r \ne 3$. The largest ratio known is 0.9873, that of the function with $r = 3$ of
     linear.functions-within-the-printed-budget at depth 13. Proof: docs/proofs/printed-budget.md.
     """
-    C = egop(two_layer_network(W, b, a).jacobian(x).squeeze(-2), p)
-    size = (power(scalar(r, C), Fraction(1, 2)) + r) * float(more)
-    sums = size * power(singular_values(C)[..., r], Fraction(1, L - 1))
-    return leq(power(sums, Fraction(L - 1, L)), phi_at(W, a, L, lam))
+    C = costs.egop(costs.two_layer_network(W, b, a).jacobian(x).squeeze(-2), p)
+    size = (linalg.power(linalg.scalar(r, C), Fraction(1, 2)) + r) * float(more)
+    sums = size * linalg.power(linalg.singular_values(C)[..., r], Fraction(1, L - 1))
+    return leq(linalg.power(sums, Fraction(L - 1, L)), costs.phi_at(W, a, L, lam))

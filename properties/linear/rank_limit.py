@@ -5,15 +5,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Need, leq, limit, paper
-from rankcheck.costs import (
-    egop_root,
-    path_norm_lambda,
-    path_norm_of_units,
-    phi_at,
-    two_layer_network,
-    unit_rank,
-)
+from rankcheck import Need, costs, leq, limit, linalg, paper
 from rankcheck.instances import (
     Source,
     aligned_units_at_points,
@@ -25,8 +17,6 @@ from rankcheck.instances import (
     two_networks_on_a_line,
     units_with_scales,
 )
-from rankcheck.linalg import log_pseudo_determinant, power, rank, schatten_power
-from rankcheck.theory.scalars import scalar
 
 from ._laws import without_an_end
 from ._projected import projected
@@ -76,20 +66,20 @@ def test_rank_limit_of_weights(W, a, L, lam, *, exponent=2, order=1):
     path norm, at depths up to $2^{24}$. The limit $\Phi_L \to r$ follows from the rate. The corollary,
     about functions, is linear.rank-limit.
     """
-    B, path = a.unsqueeze(-1) * W, path_norm_of_units(W, a)
+    B, path = a.unsqueeze(-1) * W, costs.path_norm_of_units(W, a)
     one = torch.ones_like(path)
     zero = torch.zeros_like(path)
-    r, counted = zero + unit_rank(W, a), zero + rank(B)
+    r, counted = zero + costs.unit_rank(W, a), zero + linalg.rank(B)
     safe = torch.where(r > 0, r, one)
-    mean = log_pseudo_determinant(B) / torch.where(counted > 0, counted, one)
-    lower = counted * torch.exp(mean * scalar(Fraction(exponent, L), path))
+    mean = linalg.log_pseudo_determinant(B) / torch.where(counted > 0, counted, one)
+    lower = counted * torch.exp(mean * linalg.scalar(Fraction(exponent, L), path))
     share = torch.where(path > 0, path, one) / safe
-    upper = r * power(share, Fraction(exponent, L))
-    steepest = power(torch.maximum(share, one), Fraction(2, L)) * r * share.log().abs()
-    rate = torch.maximum(log_pseudo_determinant(B).abs(), steepest)
-    at_best = phi_at(W, a, L, path_norm_lambda(W, a))
+    upper = r * linalg.power(share, Fraction(exponent, L))
+    steepest = linalg.power(torch.maximum(share, one), Fraction(2, L)) * r * share.log().abs()
+    rate = torch.maximum(linalg.log_pseudo_determinant(B).abs(), steepest)
+    at_best = costs.phi_at(W, a, L, costs.path_norm_lambda(W, a))
     return (
-        leq(lower, phi_at(W, a, L, lam), label="the lower end, at every λ"),
+        leq(lower, costs.phi_at(W, a, L, lam), label="the lower end, at every λ"),
         leq(at_best, upper, label="the upper end"),
         leq((at_best - r).abs(), 2 * rate / L ** float(order), scale=at_best + r, label="the rate"),
     )
@@ -157,23 +147,23 @@ def test_rank_limit(W, b, a, x, p, V, d, e, L, lam, *, exponent=2, order=1, weig
     Depths go up to 4096, and to $2^{24}$ in cases of equality. The limit follows from the rate. The
     lower end is sharper by $\kappa_R^{1/L}$ (linear.gradient-volume).
     """
-    net = two_layer_network(W, b, a)
-    root, noise = egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
-    U, path = weights(V, root), path_norm_of_units(V, e)
-    R = torch.zeros_like(path) + rank(root, noise)
+    net = costs.two_layer_network(W, b, a)
+    root, noise = costs.egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
+    U, path = weights(V, root), costs.path_norm_of_units(V, e)
+    R = torch.zeros_like(path) + linalg.rank(root, noise)
     one = torch.ones_like(path)
     safe = torch.where(R > 0, R, one)
-    log_volume = log_pseudo_determinant(root, noise)
-    lower = R * torch.exp(log_volume / safe * scalar(Fraction(exponent, L), path))
-    mixed = schatten_power(root, Fraction(2, L), noise)
+    log_volume = linalg.log_pseudo_determinant(root, noise)
+    lower = R * torch.exp(log_volume / safe * linalg.scalar(Fraction(exponent, L), path))
+    mixed = linalg.schatten_power(root, Fraction(2, L), noise)
     share = torch.where(path > 0, path, one) / safe
-    upper = R * power(share, Fraction(exponent, L))
-    steepest = power(torch.maximum(share, one), Fraction(2, L)) * R * share.log().abs()
+    upper = R * linalg.power(share, Fraction(exponent, L))
+    steepest = linalg.power(torch.maximum(share, one), Fraction(2, L)) * R * share.log().abs()
     rate = 2 * torch.maximum(log_volume.abs(), steepest) / L ** float(order)
-    at_best = phi_at(U, e, L, path_norm_lambda(U, e))
+    at_best = costs.phi_at(U, e, L, costs.path_norm_lambda(U, e))
     return (
         leq(lower, mixed, label="the lower end"),
-        leq(mixed, phi_at(V, e, L, lam), label="the mixed variation, at every λ"),
+        leq(mixed, costs.phi_at(V, e, L, lam), label="the mixed variation, at every λ"),
         # The projection errs by the condition number of the gradients.
         leq(at_best, upper, terms=2**20, label="the upper end"),
         leq(R - mixed, rate, scale=R + mixed, label="the rate from below"),

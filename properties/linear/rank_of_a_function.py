@@ -1,10 +1,7 @@
 """Mixed-variation functions, slides A of `linear`: the rank of a function and of its networks."""
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import egop_root, two_layer_network, unit_rank
+from rankcheck import construction, costs, eq, leq, linalg, paper, tolerances
 from rankcheck.instances import Source, instances, two_networks_on_a_line
-from rankcheck.linalg import rank
 
 from ._laws import without_an_end
 from ._projected import projected
@@ -56,17 +53,17 @@ def test_rank_of_a_function(W, b, a, x, p, V, d, e, z, *, weights=projected):
     Checked: it computes $f$ (at one point), its rank is that of $C_f$, and no network has a smaller
     one. Networks and laws are those of linear.path-norm-upper.
     """
-    net = two_layer_network(W, b, a)
-    root = egop_root(net.jacobian(x).squeeze(-2), p)
-    r, U = rank(root, net.jacobian_noise(x).amax(-1)), weights(V, root)
-    given, through = (two_layer_network(M, d, e) for M in (V, U))
+    net = costs.two_layer_network(W, b, a)
+    root = costs.egop_root(net.jacobian(x).squeeze(-2), p)
+    r, U = linalg.rank(root, net.jacobian_noise(x).amax(-1)), weights(V, root)
+    given, through = (costs.two_layer_network(M, d, e) for M in (V, U))
     values, scale = (
         (N(z).squeeze(-1) for N in (through, given)),
-        network_scale(given, z).squeeze(-1),
+        tolerances.network_scale(given, z).squeeze(-1),
     )
     return (
         # The projection errs by the condition number of the gradients.
         eq(*values, scale=scale, terms=2**20, label="the function"),
-        eq(unit_rank(U, e), r, label="the rank"),
-        leq(r, unit_rank(V, e), label="every network"),
+        eq(costs.unit_rank(U, e), r, label="the rank"),
+        leq(r, costs.unit_rank(V, e), label="every network"),
     )

@@ -5,9 +5,7 @@ import functools
 
 import torch
 
-from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly
-from rankcheck.costs import egop_gaussian, linear_layers_cost, principal_directions
+from rankcheck import costs, mostly, paper, statistical
 from rankcheck.instances import Source, instances
 
 from ._layers import product
@@ -64,13 +62,15 @@ def trained(seed, r, L):
         for _ in range(STEPS):
             value, _ = evaluate(parameters, x)
             error = ((value - target(x, v)) ** 2).mean(-1)
-            cost = linear_layers_cost(parameters[:-3], parameters[-2])
+            cost = costs.linear_layers_cost(parameters[:-3], parameters[-2])
             adam.zero_grad()
             (error + DECAY * cost).sum().backward()
             adam.step()
     with torch.no_grad():
         value, W = evaluate(parameters, fresh)
-        sigma, directions = principal_directions(egop_gaussian(W, parameters[-3], parameters[-2]))
+        sigma, directions = costs.principal_directions(
+            costs.egop_gaussian(W, parameters[-3], parameters[-2])
+        )
         angle = 1 - (v @ directions[..., :r]).square().sum((-2, -1)) / r
         error = ((value - target(fresh, v)) ** 2).mean(-1)
         return torch.stack((sigma[..., r] / sigma[..., 0], angle, error)).clamp_min(1e-12)

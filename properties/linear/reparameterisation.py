@@ -6,16 +6,8 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import Network, construction, eq, identity, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import (
-    balanced_factors,
-    least_linear_layers_cost,
-    linear_layers_cost,
-    two_layer_network,
-)
+from rankcheck import Network, construction, costs, eq, identity, linalg, paper, tolerances
 from rankcheck.instances import Source, instances, matrix
-from rankcheck.linalg import frobenius_squared, power, singular_values
 
 from ._layers import product
 
@@ -46,7 +38,7 @@ def size(factors, b, a, c, x):
     """The sum of the absolute values of all that is added on the way."""
     biases = [W.new_zeros(W.shape[:-1]) for W in factors[:-1]]
     net = Network((*factors, a.unsqueeze(-2)), (*biases, b, c.unsqueeze(-1)))
-    return network_scale(net, x).squeeze(-1)
+    return tolerances.network_scale(net, x).squeeze(-1)
 
 
 @identity(
@@ -61,7 +53,7 @@ def test_reparameterisation(factors, b, a, c, x, *, activation=linear):
     $a^\top [W_{L-1} \cdots W_1 x + b]_+ + c$, evaluated layer by layer, is the two-layer network
     $a^\top [W x + b]_+ + c$ with $W = W_{L-1} \cdots W_1$.
     """
-    net = two_layer_network(product(factors), b, a, c)
+    net = costs.two_layer_network(product(factors), b, a, c)
     deep = layer_by_layer(factors, b, a, c, x, activation)
     return eq(deep, net(x).squeeze(-1), scale=size(factors, b, a, c, x))
 
@@ -76,14 +68,14 @@ def units_and_depths(source: Source):
 
 def rounding(W, q):
     """The change of Σ s_i^q when rounding changes each singular value by 2⁻⁴⁶ s_1."""
-    s = singular_values(W)
+    s = linalg.singular_values(W)
     relative = 2.0**-46 * s[..., :1] / torch.where(s > 0, s, torch.ones_like(s))
-    return (power(s, q) * relative.clamp(max=1.0)).sum(-1)
+    return (linalg.power(s, q) * relative.clamp(max=1.0)).sum(-1)
 
 
 def last_two_merged(W, n):
     """n factors of W: a balanced factorisation into n + 1 factors, the last two merged."""
-    *first, before, last = balanced_factors(W, n + 1)
+    *first, before, last = costs.balanced_factors(W, n + 1)
     return (*first, last @ before)
 
 
@@ -95,10 +87,10 @@ def last_two_merged(W, n):
         "ReLU between the layers": {"activation": torch.relu},
         "layers that are not balanced": {"witness": last_two_merged},
     },
-    witness=balanced_factors,
+    witness=costs.balanced_factors,
     no_ball="singular vectors are irrational: the factors come from a float SVD",
 )
-def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=balanced_factors):
+def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=costs.balanced_factors):
     r"""Every two-layer function is one of L layers, for every L, at the least cost.
 
     For $W = U S V^\top$ and $L \ge 2$ the layers $S^{1/(L-1)} V^\top$, $S^{1/(L-1)}$, ..., $U
@@ -107,12 +99,12 @@ def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=balance
     depth; the cost is not.
     """
     factors = witness(W, L - 1)
-    length = (frobenius_squared(W) * (x * x).sum(-1)).sqrt()
+    length = (linalg.frobenius_squared(W) * (x * x).sum(-1)).sqrt()
     scale = a.abs().sum(-1) * (length + b.abs().sum(-1)) + c.abs()
-    two = two_layer_network(W, b, a, c)(x).squeeze(-1)
-    cost, error = least_linear_layers_cost(W, a, L), rounding(W, Fraction(2, L - 1))
+    two = costs.two_layer_network(W, b, a, c)(x).squeeze(-1)
+    cost, error = costs.least_linear_layers_cost(W, a, L), rounding(W, Fraction(2, L - 1))
     return (
         eq(layer_by_layer(factors, b, a, c, x, activation), two, scale=scale, label="the function"),
-        eq(linear_layers_cost(factors, a), cost, error=error, label="the cost"),
+        eq(costs.linear_layers_cost(factors, a), cost, error=error, label="the cost"),
         eq(len(factors) + 1, L, label="the depth"),
     )

@@ -2,9 +2,8 @@
 
 import torch
 
-from rankcheck import Erratum, eq, identity, paper
+from rankcheck import Erratum, eq, identity, linalg, paper
 from rankcheck.instances import Source, instances, matrix, positive
-from rankcheck.linalg import power
 
 
 @instances
@@ -29,7 +28,7 @@ def size(W, b, a, c, x):
 
 def rescaled(W, b, a, c, scales, x, exponent):
     """The function of D_λW, λ^e b and D_λ^{−1}a, with e the exponent."""
-    return function(scales.unsqueeze(-1) * W, power(scales, exponent) * b, a / scales, c, x)
+    return function(scales.unsqueeze(-1) * W, linalg.power(scales, exponent) * b, a / scales, c, x)
 
 
 @identity(

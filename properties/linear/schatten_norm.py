@@ -3,9 +3,8 @@
 import math
 from fractions import Fraction
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, linalg, paper
 from rankcheck.instances import Source, instances, matrix, orthogonal_blocks, positive
-from rankcheck.linalg import frobenius_squared, schatten_norm, schatten_power
 
 ABOVE_ONE = (Fraction(2), Fraction(3, 2), Fraction(3), Fraction(7, 3))
 BELOW_ONE = (Fraction(1, 2), Fraction(2, 3), Fraction(1, 4), Fraction(9, 10), Fraction(1, 8))
@@ -38,7 +37,7 @@ def blocks(source: Source, *, q: str):
 
 def rounding(A, B):
     """A bound of the rounding in A + B: A and B are rounded products, and may cancel."""
-    return 2.0**-46 * (frobenius_squared(A) + frobenius_squared(B)).sqrt()
+    return 2.0**-46 * (linalg.frobenius_squared(A) + linalg.frobenius_squared(B)).sqrt()
 
 
 @bound(
@@ -55,8 +54,8 @@ def test_schatten_norm(A, B, q, *, smaller=1):
     $\|A + B\|_{S^q} \le \|A\|_{S^q} + \|B\|_{S^q}$ for $q \in [1, \infty]$. It is false for $q <
     1$.
     """
-    total = schatten_norm(A + B, q / smaller, rounding(A, B))
-    return leq(total, schatten_norm(A, q) + schatten_norm(B, q))
+    total = linalg.schatten_norm(A + B, q / smaller, rounding(A, B))
+    return leq(total, linalg.schatten_norm(A, q) + linalg.schatten_norm(B, q))
 
 
 @bound(
@@ -76,5 +75,5 @@ def test_schatten_quasi_norm(A, B, q, *, factor=1):
     $\|A + B\|_{S^q}^q \le \|A\|_{S^q}^q + \|B\|_{S^q}^q$ for $q \in (0, 1]$, with equality if
     the rows of $A$ are orthogonal to those of $B$, and the columns too. It is false for $q > 1$.
     """
-    total = schatten_power(A + B, q * factor, rounding(A, B))
-    return leq(total, schatten_power(A, q) + schatten_power(B, q))
+    total = linalg.schatten_power(A + B, q * factor, rounding(A, B))
+    return leq(total, linalg.schatten_power(A, q) + linalg.schatten_power(B, q))

@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import leq, limit, paper
+from rankcheck import leq, limit, linalg, paper
 from rankcheck.instances import Source, instances, matrix, orthogonal, positive, signs
-from rankcheck.linalg import power, rank, schatten_power, singular_values
-from rankcheck.theory.scalars import scalar
 
 EXPONENTS = (1, Fraction(1, 2), Fraction(2, 3), *(Fraction(1, 2**n) for n in range(2, 12)))
 #: Exponents at which the rate is an equality up to 10⁻⁶.
@@ -58,17 +56,17 @@ def test_schatten_rank_limit(M, q, *, factor=1, order=1):
     As $q \to 0$ all three tend to $r$. Checked for $q$ down to $2^{-11}$, and to $2^{-24}$ in cases of
     equality.
     """
-    r, s = rank(M), singular_values(M)
+    r, s = linalg.rank(M), linalg.singular_values(M)
     ones = torch.ones_like(s)
     s = torch.where(torch.arange(s.shape[-1], device=s.device) < r.unsqueeze(-1), s, ones)
     logs, count = s.log(), ones[..., 0] * r
     largest = torch.where(r > 0, s[..., 0], ones[..., 0])
     mean = logs.sum(-1) / torch.where(r > 0, count, ones[..., 0])
-    exponent = scalar(Fraction(q) * factor, s)
+    exponent = linalg.scalar(Fraction(q) * factor, s)
     lower, upper = count * torch.exp(mean * exponent), count * torch.exp(largest.log() * exponent)
-    value = schatten_power(M, q)
-    rate = power(scalar(q, s), order) * logs.abs().sum(-1)
-    steepest = power(torch.maximum(largest, ones[..., 0]), q)
+    value = linalg.schatten_power(M, q)
+    rate = linalg.power(linalg.scalar(q, s), order) * logs.abs().sum(-1)
+    steepest = linalg.power(torch.maximum(largest, ones[..., 0]), q)
     return (
         leq(lower, value, label="from below"),
         leq(value, upper, label="from above"),

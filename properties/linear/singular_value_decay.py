@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.costs import egop_root, phi_at, two_layer_network
+from rankcheck import bound, costs, leq, linalg, paper
 from rankcheck.instances import (
     Source,
     depth,
@@ -14,7 +13,6 @@ from rankcheck.instances import (
     positive,
     separate_units,
 )
-from rankcheck.linalg import power, rank, schatten_power, singular_values
 
 from ._reach import index_ranks
 
@@ -84,32 +82,32 @@ def test_singular_value_decay(
     since $\sigma_1^{2/L} + k\,\sigma_{k+1}^{2/L} \le \sum_i \sigma_i^{2/L} \le \Phi_L(f)$ by
     linear.mixed-variation-bound. The same spectra attain it at every $r$.
     """
-    net = two_layer_network(W, b, a)
+    net = costs.two_layer_network(W, b, a)
     q = Fraction(2, L - 1)
-    root, noise = egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
-    sigma = singular_values(root)
+    root, noise = costs.egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
+    sigma = linalg.singular_values(root)
     some = sigma[..., 0] > 0
     top = torch.where(some, sigma[..., 0], torch.ones_like(sigma[..., 0]))
-    following = torch.where(rank(root, noise) > k, sigma[..., k], torch.zeros_like(top))
-    cost = power(phi_at(W, a, L, lam), Fraction(L, 2))
-    mixed = power(schatten_power(root, q, noise), 1 / q)
+    following = torch.where(linalg.rank(root, noise) > k, sigma[..., k], torch.zeros_like(top))
+    cost = linalg.power(costs.phi_at(W, a, L, lam), Fraction(L, 2))
+    mixed = linalg.power(linalg.schatten_power(root, q, noise), 1 / q)
 
     # Both sides to the power 2/(L − 1): a base that may be a rounded zero has no such root.
-    tail = k * power(following / top, 1 / ((L - 1) * outer))
+    tail = k * linalg.power(following / top, 1 / ((L - 1) * outer))
 
     def whole(power_of_cost, factor):
-        R = power_of_cost / power(r, Fraction(L - 2, 2))
-        return power(r, factor) * power(R / top, Fraction(inner, L - 1))
+        R = power_of_cost / linalg.power(r, Fraction(L - 2, 2))
+        return linalg.power(r, factor) * linalg.power(R / top, Fraction(inner, L - 1))
 
     by_cost = whole(cost, 1) * float(of_cost)
     by_mixed, sharper = whole(mixed, 1), whole(mixed, 1 - q / 2)
 
     def sharpest(cost_of_all):
-        R = power(cost_of_all, Fraction(L, 2)) / power(r, Fraction(L - 2, 2))
-        return power(r, Fraction(L - 2, L)) * power(R / top, Fraction(deep, L))
+        R = linalg.power(cost_of_all, Fraction(L, 2)) / linalg.power(r, Fraction(L - 2, 2))
+        return linalg.power(r, Fraction(L - 2, L)) * linalg.power(R / top, Fraction(deep, L))
 
-    sums = sharpest(schatten_power(root, Fraction(2, L), noise))
-    part = k * power(following / top, Fraction(2, L))
+    sums = sharpest(linalg.schatten_power(root, Fraction(2, L), noise))
+    part = k * linalg.power(following / top, Fraction(2, L))
     return (
         leq(tail, by_cost - 1, scale=by_cost, where=some, label="from the cost"),
         leq(tail, by_mixed - 1, scale=by_mixed, where=some, label="from the mixed variation"),

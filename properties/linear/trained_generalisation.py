@@ -1,7 +1,6 @@
 """Numerical example, slides B of `linear`: linear layers find the directions, if points suffice."""
 
-from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly, recorded_runs
+from rankcheck import mostly, paper, recorded_runs, statistical
 
 from ._trained import NAME, pairs
 

@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly, recorded_runs
+from rankcheck import mostly, paper, recorded_runs, statistical
 
 from ._trained import NAME, pairs
 

@@ -5,9 +5,8 @@ from itertools import product
 
 import torch
 
-from rankcheck import conjecture, leq, paper
+from rankcheck import conjecture, leq, linalg, paper
 from rankcheck.instances import Source, instances
-from rankcheck.theory.scalars import scalar
 
 
 @instances
@@ -50,4 +49,4 @@ def test_two_eigenvalues(lengths, weights, *, share=1):
     total = weights.sum(-1) * (lengths * lengths).sum(-1)
     values = torch.linalg.eigvalsh(moment)
     both = values[..., -1] * values[..., -2] * 12
-    return leq(both, total * total * scalar(share, total), scale=total * total)
+    return leq(both, total * total * linalg.scalar(share, total), scale=total * total)

@@ -1,7 +1,7 @@
 """Piecewise-linear bijections at points, for two files of claims."""
 
+from rankcheck import Network
 from rankcheck.instances import Source, orthogonal, positive
-from rankcheck.networks import Network
 
 
 def bijection(source: Source, n: int, depth: int, *, bound: float, low: float):

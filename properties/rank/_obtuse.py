@@ -1,6 +1,6 @@
 """Whether two rays of a loop are never at an obtuse angle, for two files of claims."""
 
-from rankcheck.theory.witnesses.loops import activate
+from rankcheck import witnesses
 
 
 def never_obtuse(loop):
@@ -11,7 +11,7 @@ def never_obtuse(loop):
     for W, kinked in zip(loop.weights, loop.kinked, strict=True):
         gram = u.mT @ u
         acute = [[acute[i][j] & (gram[..., i, j] >= 0) for j in range(m)] for i in range(m)]
-        u = activate(W @ u, kinked, loop.slope)
+        u = witnesses.activate(W @ u, kinked, loop.slope)
     some = ~good
     for i in range(m):
         for j in range(i):

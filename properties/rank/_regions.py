@@ -1,26 +1,24 @@
 """What the claims about Jacobian ranks share: ranks over a box, and boxes around images."""
 
-from rankcheck.balls import BallArray
-from rankcheck.networks import interval_bounds
-from rankcheck.regions import jacobian_rank, region_arrays
+from rankcheck import balls, networks, regions
 
 
 def rank_over(net, box):
     """rank_J over all linear regions in a box: proved on balls, by a threshold in floats; (*B)."""
-    return region_arrays(net, *box).ranks.amax(-1)
+    return regions.region_arrays(net, *box).ranks.amax(-1)
 
 
 def proved_rank(net, box):
     """rank_J of one network of floats over all linear regions in a box, in rational arithmetic."""
-    return jacobian_rank(net, *box, exact=True).rank
+    return regions.jacobian_rank(net, *box, exact=True).rank
 
 
 def around(net, box):
     """A box with integer corners that contains the image of a box."""
-    low, high = interval_bounds(net, *box)
+    low, high = networks.interval_bounds(net, *box)
     return low.floor() - 1, high.ceil() + 1
 
 
 def exact(net):
     """The network with exactly its float parameters, as balls."""
-    return net.map_arrays(BallArray.exact)
+    return net.map_arrays(balls.BallArray.exact)

@@ -2,8 +2,19 @@
 
 import torch
 
-from rankcheck import Erratum, construction, eq, identity, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import (
+    Erratum,
+    Network,
+    construction,
+    eq,
+    identity,
+    leq,
+    linalg,
+    paper,
+    regions,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import (
     Source,
     instances,
@@ -13,10 +24,6 @@ from rankcheck.instances import (
     integer_network,
     whole,
 )
-from rankcheck.linalg import rank
-from rankcheck.networks import Network
-from rankcheck.regions import region_arrays
-from rankcheck.witnesses import Factorisation, affine, conjugate, inverse, leaky_representation
 
 from ._bijections import bijection
 from ._regions import rank_over
@@ -57,13 +64,15 @@ def singular_layers(source: Source):
 
 def conjugated_factors(psi, U, V, b, phi):
     """ψ∘(U · + b) after V∘φ, through R^k."""
-    middle = affine(U, V, b, phi.slope)
-    return Factorisation(psi.merged_after(middle.outer), middle.inner.merged_after(phi))
+    middle = witnesses.affine(U, V, b, phi.slope)
+    return witnesses.Factorisation(psi.merged_after(middle.outer), middle.inner.merged_after(phi))
 
 
 def through_the_inputs(psi, U, V, b, phi):
     """The same function cut before V, through R^n."""
-    return Factorisation(conjugate(psi, U, Network.linear((V,), phi.slope), b), phi)
+    return witnesses.Factorisation(
+        witnesses.conjugate(psi, U, Network.linear((V,), phi.slope), b), phi
+    )
 
 
 def without_offset(psi, U, V, b, phi):
@@ -83,7 +92,7 @@ def without_offset(psi, U, V, b, phi):
         "cut before V": {"factored": through_the_inputs},
         "the offset forgotten": {"factored": without_offset},
     },
-    witness=conjugate,
+    witness=witnesses.conjugate,
     effort=0.5,
 )
 def test_bijections(psi, U, V, b, phi, box, *, factored=conjugated_factors):
@@ -101,9 +110,9 @@ def test_bijections(psi, U, V, b, phi, box, *, factored=conjugated_factors):
     not vanish and the equalities hold. For $a = 0$ they fail.
     """
     k = V.shape[-2]
-    f, (low, high) = conjugate(psi, U @ V, phi, b), box
+    f, (low, high) = witnesses.conjugate(psi, U @ V, phi, b), box
     through, x = factored(psi, U, V, b, phi), (low + high) / 2 + 0.25
-    scale = network_scale(f, x)
+    scale = tolerances.network_scale(f, x)
     return (
         eq(rank_over(f, box), k, label="the rank of ψ∘A∘φ"),
         eq(rank_over(phi, box), phi.widths[0], label="the rank of φ"),
@@ -131,7 +140,7 @@ def functions_and_bijections(source: Source):
         z = net.preactivations(there)[0]
         net = net.with_parameters(net.weights, (net.biases[0] - z + z.sign(), net.biases[1]))
         # Three quarters of the second layer: the division by 1 − a² = 3/4 is then exact.
-        f = leaky_representation(
+        f = witnesses.leaky_representation(
             net.with_parameters((net.weights[0], 0.75 * net.weights[1]), net.biases), 0.5
         )
     psi = integer_bijection(source, f.widths[-1], depth=(1, 2))
@@ -155,7 +164,7 @@ def non_bijections(source: Source):
 
 def different_ranks(psi, f, phi, box):
     """How many ranks the Jacobian of ψ∘f∘φ has in the box, and the largest."""
-    ranks = region_arrays(psi.merged_after(f).merged_after(phi), *box).ranks
+    ranks = regions.region_arrays(psi.merged_after(f).merged_after(phi), *box).ranks
     different = sum((ranks == k).any(-1).long() for k in range(f.widths[0] + 1))
     return {"different ranks": different, "rank": ranks.amax(-1)}
 
@@ -173,7 +182,7 @@ def the_same_point(phi, points):
     needs={"ψ is a bijection": non_bijections()},
     mutants={"f at the point itself": {"image": the_same_point}},
     reach=different_ranks,
-    witness=inverse,
+    witness=witnesses.inverse,
     effort=0.4,
     errata=Erratum(
         printed=r"By property 4, one has that $\operatorname{Rank} \operatorname{id} = d$ for the "
@@ -194,9 +203,9 @@ def test_bijections_keep_the_rank(psi, f, phi, box, *, image=Network.__call__):
     \operatorname{rank}_J(f; \phi(\Omega))$; and
     $\operatorname{rank}_J f \le \min\{d_{in}, d_{out}\}$.
     """
-    cells = region_arrays(psi.merged_after(f).merged_after(phi), *box)
+    cells = regions.region_arrays(psi.merged_after(f).merged_after(phi), *box)
     ranks, points = cells.ranks, image(phi, cells.interior)
-    inner = rank(f.jacobian(points), f.jacobian_noise(points))
+    inner = linalg.rank(f.jacobian(points), f.jacobian_noise(points))
     differ = (ranks != inner) & cells.present
     return (
         eq(differ.sum(-1), 0, label="the regions where they differ"),
@@ -220,7 +229,7 @@ def folds(source: Source):
 
 def without_scale(phi):
     """The inverse with activations that are not divided by the slope."""
-    back = inverse(phi)
+    back = witnesses.inverse(phi)
     weights = [back.weights[0], *(w * phi.slope[..., None, None] for w in back.weights[1:])]
     return back.with_parameters(weights, back.biases)
 
@@ -231,9 +240,9 @@ def without_scale(phi):
     instances=bijections_at_points(),
     needs={"a > 0": folds()},
     mutants={"the slope not undone": {"witness": without_scale}},
-    witness=inverse,
+    witness=witnesses.inverse,
 )
-def test_inverse_bijections(phi, x, *, witness=inverse):
+def test_inverse_bijections(phi, x, *, witness=witnesses.inverse):
     r"""The inverse of a piecewise-linear bijection is a network of the same shape.
 
     A network $\phi$ of invertible $n \times n$ layers and slope $a > 0$ is a bijection of
@@ -244,7 +253,15 @@ def test_inverse_bijections(phi, x, *, witness=inverse):
     there, here = phi(x), back(x)
     return (
         eq(
-            back(there), x, scale=network_scale(back, network_scale(phi, x)), label="there and back"
+            back(there),
+            x,
+            scale=tolerances.network_scale(back, tolerances.network_scale(phi, x)),
+            label="there and back",
         ),
-        eq(phi(here), x, scale=network_scale(phi, network_scale(back, x)), label="back and there"),
+        eq(
+            phi(here),
+            x,
+            scale=tolerances.network_scale(phi, tolerances.network_scale(back, x)),
+            label="back and there",
+        ),
     )

@@ -8,9 +8,22 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, cited, construction, eq, leq, paper, step
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.data import total_variance
+from rankcheck import (
+    Erratum,
+    Network,
+    bound,
+    cited,
+    construction,
+    data,
+    eq,
+    leq,
+    linalg,
+    networks,
+    paper,
+    step,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import (
     STEEPEST,
     Source,
@@ -22,10 +35,6 @@ from rankcheck.instances import (
     positive,
     slope_in_range,
 )
-from rankcheck.linalg import frobenius_squared, power, singular_values
-from rankcheck.networks import Network, layer_imbalances, neuron_imbalances
-from rankcheck.theory.scalars import constant, scalar
-from rankcheck.witnesses import points_on_a_line, two_dimensional_layers
 
 
 @cited(
@@ -91,10 +100,10 @@ def test_variance_of_a_fit(net, x, y, *, exponent=Fraction(1, 2)):
     values = net(x)
     errors = values - y
     loss = (errors * errors).sum((-2, -1)) / x.shape[-2]
-    scale = network_scale(net, x).amax((-2, -1)) + y.abs().amax((-2, -1))
+    scale = tolerances.network_scale(net, x).amax((-2, -1)) + y.abs().amax((-2, -1))
     return leq(
-        power(total_variance(y), exponent),
-        power(total_variance(values), exponent) + power(loss, exponent),
+        linalg.power(data.total_variance(y), exponent),
+        linalg.power(data.total_variance(values), exponent) + linalg.power(loss, exponent),
         scale=scale if exponent != 1 else scale * scale,
     )
 
@@ -132,7 +141,7 @@ def test_balanced_layer_norms(net, x, *, share=1):
     The drawn networks are balanced neuron by neuron, which implies the balance of the layers. The
     norms $\|W_\ell\|_F$ do not decrease, so the last $L - \ell$ of them are at least the first of these.
     """
-    norms = torch.stack([frobenius_squared(W) for W in net.weights], -1)
+    norms = torch.stack([linalg.frobenius_squared(W) for W in net.weights], -1)
     places = net.depth - share * torch.arange(net.depth, device=norms.device)
     return leq(places * norms, net.cost().unsqueeze(-1))
 
@@ -151,14 +160,14 @@ def depths_and_data(source: Source):
 
 def without_biases(depth, like, slope):
     """The same weights, and no biases but the last."""
-    net = two_dimensional_layers(depth, like, slope)
+    net = witnesses.two_dimensional_layers(depth, like, slope)
     return net.with_parameters(net.weights, [0 * b for b in net.biases[:-1]] + [net.biases[-1]])
 
 
 def of_equal_layers(depth, like, slope):
     """W_ℓ = uuᵀ in every layer, and the same biases."""
-    net = two_dimensional_layers(depth, like, slope)
-    half = constant(Fraction(1, 2), like=net.weights[0])
+    net = witnesses.two_dimensional_layers(depth, like, slope)
+    half = linalg.constant(Fraction(1, 2), like=net.weights[0])
     return net.with_parameters([half] * depth, net.biases)
 
 
@@ -175,9 +184,9 @@ LEAST_SHARE = Fraction(7, 18)
         "equal layers": {"witness": of_equal_layers},
     },
     loose={"the singular values": "one constant for all layers and depths"},
-    witness=two_dimensional_layers,
+    witness=witnesses.two_dimensional_layers,
 )
-def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=two_dimensional_layers):
+def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=witnesses.two_dimensional_layers):
     r"""A balanced network of cost L + O(1) can have rank two in every layer.
 
     For every depth $L \ge 2$ and every slope there is a network of width two with (1) the balance
@@ -194,28 +203,28 @@ def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=two_dimensional
     Proof: docs/proofs/one-dimensional-layers.md.
     """
     net = witness(depth, t[..., 0], slope)
-    x = points_on_a_line(t)
+    x = witnesses.points_on_a_line(t)
     mean = x.mean(-1, keepdim=True)
-    root = power(scalar(Fraction(1, 2), t), Fraction(1, 2))
+    root = linalg.power(linalg.scalar(Fraction(1, 2), t), Fraction(1, 2))
     expected = mean + torch.stack((root, -root))
-    share = scalar(LEAST_SHARE, t)
+    share = linalg.scalar(LEAST_SHARE, t)
     moment = (t * t).mean(-1)
-    variance = total_variance(t.unsqueeze(-1))
-    least = power(share * variance, Fraction(1, 2)) / (moment + share)
+    variance = data.total_variance(t.unsqueeze(-1))
+    least = linalg.power(share * variance, Fraction(1, 2)) / (moment + share)
     relations = [
-        eq(layer_imbalances(net), 0, scale=net.cost().unsqueeze(-1), label="the balance"),
+        eq(networks.layer_imbalances(net), 0, scale=net.cost().unsqueeze(-1), label="the balance"),
         eq(
-            torch.cat(neuron_imbalances(net), -1),
+            torch.cat(networks.neuron_imbalances(net), -1),
             0,
             scale=net.cost().unsqueeze(-1),
             label="the balance of the neurons",
         ),
         leq(net.cost(), depth + 10, label="the cost"),
-        eq(net(x), expected, scale=network_scale(net, x), label="the function"),
+        eq(net(x), expected, scale=tolerances.network_scale(net, x), label="the function"),
     ]
     ratios = []
     for Z in (*net.activations(x), net(x)):
-        s = singular_values(Z)
+        s = linalg.singular_values(Z)
         ratios.append(s[..., 1] / s[..., 0])
     least_ratio = torch.stack(ratios, -1)
     relations.append(leq(least.unsqueeze(-1), least_ratio, label="the singular values"))
@@ -268,12 +277,14 @@ def test_largest_eigenvalue_as_printed(depth, slope, t):
     Tested at the first three layers of the networks of rank.balanced-layers-of-rank-two, for which
     $\lambda_1(0) \ge 10$.
     """
-    net = two_dimensional_layers(depth, t[..., 0], slope)
-    x = points_on_a_line(t)
+    net = witnesses.two_dimensional_layers(depth, t[..., 0], slope)
+    x = witnesses.points_on_a_line(t)
     data = net.activations(x)[:4]
-    eigenvalues = torch.stack([singular_values(Z)[..., 0] ** 2 for Z in data], -1) / x.shape[-2]
+    eigenvalues = (
+        torch.stack([linalg.singular_values(Z)[..., 0] ** 2 for Z in data], -1) / x.shape[-2]
+    )
     layers = list(zip(net.weights, net.biases, strict=True))[: len(data) - 1]
-    weights = torch.stack([frobenius_squared(W) for W, _ in layers], -1)
+    weights = torch.stack([linalg.frobenius_squared(W) for W, _ in layers], -1)
     biases = torch.stack([(b * b).sum(-1) for _, b in layers], -1)
     before, after, largest = eigenvalues[..., :-1], eigenvalues[..., 1:], eigenvalues[..., :1]
     inside = (after <= largest) & (after <= before * weights + biases)

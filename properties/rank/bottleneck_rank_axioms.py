@@ -2,13 +2,8 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, construction, eq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, integer_factors, network, slope
-from rankcheck.linalg import rank
-from rankcheck.networks import Network
-from rankcheck.theory.witnesses import factorisations
-from rankcheck.witnesses import Factorisation, add, affine, compose
 
 
 def factorised(source: Source, inputs: int, outputs: int, like: Network | None = None):
@@ -17,7 +12,7 @@ def factorised(source: Source, inputs: int, outputs: int, like: Network | None =
     g = network(source, depth=(1, 2), width=(1, 3), inputs=inputs, outputs=k, bound=2.0)
     h = network(source, depth=(1, 2), width=(1, 3), inputs=k, outputs=outputs, bound=2.0)
     a = g.slope if like is None else like.slope
-    return Factorisation(Network(h.weights, h.biases, a), Network(g.weights, g.biases, a))
+    return witnesses.Factorisation(Network(h.weights, h.biases, a), Network(g.weights, g.biases, a))
 
 
 @instances
@@ -33,13 +28,15 @@ def three_factorisations(source: Source):
 def through_the_larger(f, g):
     """The composition, cut where the inner dimension is the larger of the two."""
     if f.dimension <= g.dimension:
-        return Factorisation(f.network().merged_after(g.outer), g.inner)
-    return Factorisation(f.outer, f.inner.merged_after(g.network()))
+        return witnesses.Factorisation(f.network().merged_after(g.outer), g.inner)
+    return witnesses.Factorisation(f.outer, f.inner.merged_after(g.network()))
 
 
 def inner_parts_only(f, e):
     """The sum with the outer part of f also for e: right only where the two agree."""
-    return add(f, Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f)
+    return witnesses.add(
+        f, witnesses.Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f
+    )
 
 
 @construction(
@@ -50,9 +47,9 @@ def inner_parts_only(f, e):
         "through the larger dimension": {"composed": through_the_larger},
         "the sum of a function with itself": {"summed": inner_parts_only},
     },
-    witness=factorisations,
+    witness=witnesses.factorisations,
 )
-def test_bottleneck_rank_axioms(f, g, e, x, y, *, composed=compose, summed=add):
+def test_bottleneck_rank_axioms(f, g, e, x, y, *, composed=witnesses.compose, summed=witnesses.add):
     r"""Compositions factor through the smaller dimension, sums through the sum of the two.
 
     For $f$ through $\mathbb R^k$ and $g$ through $\mathbb R^m$, $f \circ g$ factors through
@@ -65,7 +62,8 @@ def test_bottleneck_rank_axioms(f, g, e, x, y, *, composed=compose, summed=add):
     Property 4 is rank.bottleneck-rank-of-affine-maps.
     """
     both, total = composed(f, g), summed(f, e)
-    scale, size = network_scale(both.network(), x), network_scale(total.network(), y)
+    scale = tolerances.network_scale(both.network(), x)
+    size = tolerances.network_scale(total.network(), y)
     return (
         eq(both.dimension, min(f.dimension, g.dimension), label="the dimension of a composition"),
         eq(both(x), f(g(x)), scale=scale, label="a composition"),
@@ -94,7 +92,7 @@ def redundant_factors(source: Source):
 
 def without_offset(U, V, b, slope):
     """The linear part alone."""
-    return affine(U, V, torch.zeros_like(b), slope)
+    return witnesses.affine(U, V, torch.zeros_like(b), slope)
 
 
 @construction(
@@ -103,9 +101,9 @@ def without_offset(U, V, b, slope):
     instances=affine_maps(),
     needs={"the factors have full rank": redundant_factors()},
     mutants={"the offset forgotten": {"witness": without_offset}},
-    witness=affine,
+    witness=witnesses.affine,
 )
-def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=affine):
+def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=witnesses.affine):
     r"""An affine map factors through the rank of its matrix.
 
     $x \mapsto Ax + b$ with $A = UV$ factors through $\mathbb R^{\operatorname{rank} A}$, and
@@ -114,6 +112,6 @@ def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=affine):
     f, A = witness(U, V, b, slope), U @ V
     value = (A @ x.unsqueeze(-1)).squeeze(-1) + b
     return (
-        eq(rank(A), f.dimension, label="the dimension"),
-        eq(f(x), value, scale=network_scale(f.network(), x), label="the function"),
+        eq(linalg.rank(A), f.dimension, label="the dimension"),
+        eq(f(x), value, scale=tolerances.network_scale(f.network(), x), label="the function"),
     )

@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, paper
+from rankcheck import Network, bound, construction, eq, leq, linalg, networks, paper
 from rankcheck.instances import Source, instances, network, positive
-from rankcheck.linalg import Number, eye
-from rankcheck.networks import Network, leaky
 
 
 @instances
@@ -18,7 +16,7 @@ def identity_on_the_line(depth, like, units=(1.0, -1.0)):
     """x = [x]_+ − [−x]_+, carried through identity layers of width two."""
     k = len(units)
     first = like.new_ones((k, 1)) * torch.tensor(units, dtype=torch.float64).unsqueeze(-1)
-    weights = [first, *[eye(k, like=like)] * (depth - 2), first.mT]
+    weights = [first, *[linalg.eye(k, like=like)] * (depth - 2), first.mT]
     spread = [w.expand((*like.shape[:-1], *w.shape)) for w in weights]
     return Network.linear(spread)
 
@@ -89,8 +87,8 @@ def test_bounded_domain(net, *, factor=2):
     control of rank.identity-layers shows that the construction of the proof needs a domain on which
     $g$ is bounded from below, not that the theorem does.
     """
-    a = net.slope if isinstance(net.slope, Number) else net.slope.unsqueeze(-1)
+    a = net.slope if isinstance(net.slope, linalg.Number) else net.slope.unsqueeze(-1)
     inner, outer = net.weights[0][..., 0], net.weights[1][..., 0, :]
-    right = (outer * leaky(inner, a)).sum(-1)
-    left = (outer * leaky(-inner, a)).sum(-1)
+    right = (outer * networks.leaky(inner, a)).sum(-1)
+    left = (outer * networks.leaky(-inner, a)).sum(-1)
     return leq(factor * (right.abs() + left.abs()), net.cost())

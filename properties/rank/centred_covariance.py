@@ -4,12 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper, step
-from rankcheck.claims.claim import Need
-from rankcheck.data import covariance
+from rankcheck import Erratum, Need, bound, data, leq, linalg, networks, paper, step
 from rankcheck.instances import STEEPEST, Range, Source, instances, matrix, orthogonal
-from rankcheck.linalg import frobenius_squared, operator_norm, power
-from rankcheck.networks import leaky
 
 
 @instances
@@ -47,7 +43,7 @@ def bent_data(source: Source):
 
 def frobenius_norm(A):
     """‖A‖_F, shape (*B)."""
-    return power(frobenius_squared(A), Fraction(1, 2))
+    return linalg.power(linalg.frobenius_squared(A), Fraction(1, 2))
 
 
 def trace(A):
@@ -62,9 +58,9 @@ def trace(A):
     tight=positive_data_and_rotations(),
     needs={
         "|a| ≤ 1": data_and_layers(low=1.5, high=4.0),
-        "the norm of W is its Frobenius norm": Need(bent_data(), {"norm": operator_norm}),
+        "the norm of W is its Frobenius norm": Need(bent_data(), {"norm": linalg.operator_norm}),
     },
-    mutants={"the largest variance, as printed": {"size": operator_norm}},
+    mutants={"the largest variance, as printed": {"size": linalg.operator_norm}},
 )
 def test_centred_covariance(Y, W, a, *, size=trace, norm=frobenius_norm):
     r"""A layer multiplies the total variance of its data by at most its squared norm.
@@ -80,21 +76,26 @@ def test_centred_covariance(Y, W, a, *, size=trace, norm=frobenius_norm):
     The total variance is half the mean squared distance of two points, and neither $\sigma_a$ nor
     $W / \|W\|_{op}$ raises a distance. The last inequality repairs Equation (3) of the proof.
     """
-    largest, energy = operator_norm(W) ** 2, frobenius_squared(Y) / Y.shape[-2]
-    a, before = a[..., None, None], size(covariance(Y))
+    largest, energy = linalg.operator_norm(W) ** 2, linalg.frobenius_squared(Y) / Y.shape[-2]
+    a, before = a[..., None, None], size(data.covariance(Y))
     whole = norm(W) ** 2
     return (
-        leq(size(covariance(leaky(Y, a))), before, scale=energy, label="the activation"),
         leq(
-            size(covariance(Y @ W.mT)),
+            size(data.covariance(networks.leaky(Y, a))),
+            before,
+            scale=energy,
+            label="the activation",
+        ),
+        leq(
+            size(data.covariance(Y @ W.mT)),
             largest * before,
             scale=largest * energy,
             label="the weights",
         ),
         leq(
-            operator_norm(covariance(leaky(Y @ W.mT, a))),
-            whole * operator_norm(covariance(Y)),
-            scale=frobenius_squared(W) * energy,
+            linalg.operator_norm(data.covariance(networks.leaky(Y @ W.mT, a))),
+            whole * linalg.operator_norm(data.covariance(Y)),
+            scale=linalg.frobenius_squared(W) * energy,
             label="the largest variance",
         ),
     )
@@ -137,10 +138,10 @@ def test_centred_covariance_as_printed(Y, W, a):
     $\|\operatorname{Cov}(\sigma_a(Y W^\top))\|_{op} \le
     \|W\|_{op}^2\,\|\operatorname{Cov}(Y)\|_{op}$, with the data points as the rows of $Y$.
     """
-    after = leaky(Y @ W.mT, a[..., None, None])
-    norm, energy = operator_norm(W) ** 2, frobenius_squared(Y) / Y.shape[-2]
+    after = networks.leaky(Y @ W.mT, a[..., None, None])
+    norm, energy = linalg.operator_norm(W) ** 2, linalg.frobenius_squared(Y) / Y.shape[-2]
     return leq(
-        operator_norm(covariance(after)),
-        norm * operator_norm(covariance(Y)),
+        linalg.operator_norm(data.covariance(after)),
+        norm * linalg.operator_norm(data.covariance(Y)),
         scale=norm * energy,
     )

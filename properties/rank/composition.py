@@ -2,8 +2,7 @@
 
 import torch
 
-from rankcheck import bound, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, bound, eq, leq, networks, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     box,
@@ -14,8 +13,6 @@ from rankcheck.instances import (
     semi_orthogonal,
     slope,
 )
-from rankcheck.networks import Network, balance_layers, interval_bounds
-from rankcheck.witnesses import identity_layers
 
 
 @instances
@@ -23,7 +20,7 @@ def functions_on_a_box(source: Source):
     """f and g, a shift t ≥ 0 with g + t ≥ 0 on a box, and a point of the box."""
     f, g = factorisation(source)
     low, high = box(source, g.widths[0])
-    lower, _ = interval_bounds(g, low, high)
+    lower, _ = networks.interval_bounds(g, low, high)
     extra = torch.relu(source.tensor(g.widths[-1], low=-2.0, high=2.0))
     return f, g, torch.relu(-lower) + extra, point_in(source, low, high)
 
@@ -76,10 +73,12 @@ def square(size):
         "L_f² in place of L_f": {"power": 2},
         "the last bias of g forgotten": {"cross": 0},
     },
-    witness=identity_layers,
+    witness=witnesses.identity_layers,
     effort=0.5,
 )
-def test_composition(f, g, t, x, *, balance=balance_layers, addition=dearest, power=1, cross=2):
+def test_composition(
+    f, g, t, x, *, balance=networks.balance_layers, addition=dearest, power=1, cross=2
+):
     r"""The cost of a composition is at most the sum of the costs, and a shift small against the depth.
 
     Let $\theta_f$, $\theta_g$ be networks of one slope for $f$ and $g$, of depths $L_f$ and $L_g$, and
@@ -98,12 +97,14 @@ def test_composition(f, g, t, x, *, balance=balance_layers, addition=dearest, po
     Proof: docs/proofs/composition.md.
     """
     depth = f.depth + g.depth
-    net = identity_layers(balance(f), g, depth, -t)
+    net = witnesses.identity_layers(balance(f), g, depth, -t)
     size = (t * t).sum(-1).sqrt()
     inner = g.cost() + cross * size * g.cost().sqrt() + size * size
     outer = (1 + addition(size) / f.depth**power) * f.cost()
     value = f(g(x))
-    there = network_scale(net, x) + network_scale(f, network_scale(g, x))
+    there = tolerances.network_scale(net, x) + tolerances.network_scale(
+        f, tolerances.network_scale(g, x)
+    )
     return (
         eq(net(x), value, scale=there, label="the function"),
         leq(net.cost(), inner + outer, scale=inner + outer, label="the cost"),

@@ -2,8 +2,7 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, construction, eq, networks, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     box,
@@ -14,15 +13,13 @@ from rankcheck.instances import (
     point_in,
     unbounded_functions,
 )
-from rankcheck.networks import Network, interval_bounds
-from rankcheck.witnesses import identity_layers, translate
 
 
 @instances
 def positive_inside(source: Source):
     """f and g with g ≥ 0 on a box, and a point of it."""
     h, g, lower, _, x = factorised_functions(extra=(0, 1))(source)
-    return (*translate(h, g, lower), x)
+    return (*witnesses.translate(h, g, lower), x)
 
 
 @instances
@@ -52,7 +49,7 @@ def test_composition_cost(f, g, x, *, concatenate=Network.after):
     """
     net = concatenate(f, g)
     return (
-        eq(net(x), f(g(x)), scale=network_scale(net, x), label="the function"),
+        eq(net(x), f(g(x)), scale=tolerances.network_scale(net, x), label="the function"),
         eq(net.cost(), f.cost() + g.cost(), label="the cost"),
         eq(net.depth, f.depth + g.depth, label="the depth"),
     )
@@ -95,7 +92,7 @@ def at_the_wider(f, g):
 
 def not_translated(h, g, depth, lower):
     """The identity layers without the shift into the positive orthant."""
-    return identity_layers(h, g, depth, torch.zeros_like(lower))
+    return witnesses.identity_layers(h, g, depth, torch.zeros_like(lower))
 
 
 @construction(
@@ -107,10 +104,10 @@ def not_translated(h, g, depth, lower):
         "through the wider bottleneck": {"split": at_the_wider},
         "no translation": {"witness": not_translated},
     },
-    witness=identity_layers,
+    witness=witnesses.identity_layers,
 )
 def test_composition_at_every_depth(
-    f, g, box, x, depths, *, split=at_the_narrower, witness=identity_layers
+    f, g, box, x, depths, *, split=at_the_narrower, witness=witnesses.identity_layers
 ):
     r"""A composition of functions through bottlenecks has every large depth, at cost min(k, m) a layer.
 
@@ -126,10 +123,10 @@ def test_composition_at_every_depth(
     (outer, inner), (h, start) = f, g
     least = min(inner.widths[-1], start.widths[-1])
     last, first = split(f, g)
-    lower, _ = interval_bounds(first, *box)
+    lower, _ = networks.interval_bounds(first, *box)
     value = outer(inner(h(start(x))))
     nets = [witness(last, first, depth, lower) for depth in depths]
-    scale = [network_scale(net, x) for net in nets]
+    scale = [tolerances.network_scale(net, x) for net in nets]
     return (
         *(
             eq(net(x), value, scale=size, label=f"the function at the {name} depth")

@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
+from rankcheck import Network, construction, eq, paper, witnesses
 from rankcheck.instances import Source, instances
-from rankcheck.networks import Network
-from rankcheck.witnesses import constant_network, least_constant_cost
 
 
 @instances
@@ -25,9 +23,9 @@ def bias_alone(v):
     paper("rank", "Thm 4.2 (corrected)"),
     instances=values_and_points(),
     mutants={"the last bias alone": {"witness": bias_alone}},
-    witness=constant_network,
+    witness=witnesses.constant_network,
 )
-def test_constant_network(v, x, *, witness=constant_network):
+def test_constant_network(v, x, *, witness=witnesses.constant_network):
     r"""A network of depth two for a constant, at the least cost.
 
     The network computes the constant $v$ and costs $v^2$ for $|v| \le 1$, $2|v| - 1$ beyond. So
@@ -37,5 +35,5 @@ def test_constant_network(v, x, *, witness=constant_network):
     size = torch.maximum(v * v, torch.ones_like(v))
     return (
         eq(net(x)[..., 0], v, label="the function"),
-        eq(net.cost(), least_constant_cost(v), scale=size, label="the cost"),
+        eq(net.cost(), witnesses.least_constant_cost(v), scale=size, label="the cost"),
     )

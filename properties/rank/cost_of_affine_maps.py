@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import eq, leq, limit, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, eq, leq, limit, linalg, networks, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     box,
@@ -16,10 +15,6 @@ from rankcheck.instances import (
     semi_orthogonal,
     slope,
 )
-from rankcheck.linalg import power, schatten_power, singular_values
-from rankcheck.networks import Network, interval_bounds
-from rankcheck.theory.witnesses.affine_layers import affine_excess, affine_layers
-from rankcheck.witnesses import conjugate, identity_layers, translate, with_slope
 
 from ._bijections import bijection
 
@@ -33,7 +28,7 @@ def affine_maps(source: Source):
     s, b = positive(source, k), source.tensor(m, low=-4.0, high=4.0)
     low, high = box(source, n)
     zero = Q.new_zeros((*source.batch, k))
-    lower, _ = interval_bounds(Network((Q.mT,), (zero,)), low, high)
+    lower, _ = networks.interval_bounds(Network((Q.mT,), (zero,)), low, high)
     L = source.choice((*range(2, 9), 20, 60))
     return P, s, Q, b, torch.relu(-lower), slope(source), L, point_in(source, low, high)
 
@@ -57,13 +52,15 @@ def unbounded_domains(source: Source):
 
 def without_shift(P, s, Q, b, u, depth, a):
     """The layers without the shift into the orthant."""
-    return affine_layers(P, s, Q, b, 0 * u, depth, a)
+    return witnesses.affine_layers(P, s, Q, b, 0 * u, depth, a)
 
 
 def equal_layers(P, s, Q, b, u, depth, a):
     """All of the scales in the first layer."""
     ones = torch.ones_like(s)
-    net = affine_layers(P, ones, Q, b - (P @ ((s - 1) * u).unsqueeze(-1)).squeeze(-1), u, depth, a)
+    net = witnesses.affine_layers(
+        P, ones, Q, b - (P @ ((s - 1) * u).unsqueeze(-1)).squeeze(-1), u, depth, a
+    )
     weights = [s.unsqueeze(-1) * net.weights[0], *net.weights[1:]]
     return net.with_parameters(weights, [s * net.biases[0], *net.biases[1:]])
 
@@ -80,10 +77,10 @@ def equal_layers(P, s, Q, b, u, depth, a):
         "one dimension less": {"dimension": -1},
         "2.1 times the logarithm": {"factor": 2.1},
     },
-    witness=affine_layers,
+    witness=witnesses.affine_layers,
 )
 def test_cost_of_affine_maps(
-    P, s, Q, b, u, a, L, x, *, witness=affine_layers, dimension=0, factor=2
+    P, s, Q, b, u, a, L, x, *, witness=witnesses.affine_layers, dimension=0, factor=2
 ):
     r"""The cost of an affine map lies between rank A times the depth and that plus a constant.
 
@@ -103,15 +100,15 @@ def test_cost_of_affine_maps(
     net = witness(P, s, Q, b, u, L, a)
     A = P @ (s.unsqueeze(-1) * Q.mT)
     k, logs = s.shape[-1] + dimension, s.log()
-    least = L * schatten_power(A, Fraction(2, L), net.jacobian_noise(x))
+    least = L * linalg.schatten_power(A, Fraction(2, L), net.jacobian_noise(x))
     linear = k * L + factor * logs.sum(-1)
-    largest = torch.maximum(power(s, Fraction(2, L)), torch.ones_like(s))
+    largest = torch.maximum(linalg.power(s, Fraction(2, L)), torch.ones_like(s))
     rest = (logs * logs * largest).sum(-1) * 2 / L
-    C = affine_excess(P, s, b, u)
+    C = witnesses.affine_excess(P, s, b, u)
     size = k * L + 2 * logs.abs().sum(-1) + C + net.cost()
     value = (A @ x.unsqueeze(-1)).squeeze(-1) + b
     return (
-        eq(net(x), value, scale=network_scale(net, x), label="the function"),
+        eq(net(x), value, scale=tolerances.network_scale(net, x), label="the function"),
         leq(linear, least, scale=size, label="from below"),
         leq(least, net.cost(), scale=size, label="the network"),
         leq(net.cost(), least + C, scale=size, label="the constant"),
@@ -151,15 +148,15 @@ def conjugate_isometries(source: Source):
 
 def least_stretch(net):
     """a^{L−1} Π s_min(W_ℓ): no Jacobian of the bijection has a smaller singular value."""
-    least = singular_values(net.weights[0])[..., -1]
+    least = linalg.singular_values(net.weights[0])[..., -1]
     for w in net.weights[1:]:
-        least = least * net.slope * singular_values(w)[..., -1]
+        least = least * net.slope * linalg.singular_values(w)[..., -1]
     return least
 
 
 def first_layer_only(net):
     """The least singular value of the first layer, without the slope and the other layers."""
-    return singular_values(net.weights[0])[..., -1]
+    return linalg.singular_values(net.weights[0])[..., -1]
 
 
 def relabelled(net, slope):
@@ -169,7 +166,7 @@ def relabelled(net, slope):
 
 def untranslated(h, g, depth, lower):
     """The layers without the shift into the orthant."""
-    return identity_layers(h, g, depth, 0 * lower)
+    return witnesses.identity_layers(h, g, depth, 0 * lower)
 
 
 @limit(
@@ -183,7 +180,7 @@ def untranslated(h, g, depth, lower):
         "no shift": {"witness": untranslated},
         "the layers of the bijections with slope a": {"other": relabelled},
     },
-    witness=identity_layers,
+    witness=witnesses.identity_layers,
 )
 def test_cost_of_conjugates(
     psi,
@@ -198,8 +195,8 @@ def test_cost_of_conjugates(
     extra,
     a,
     *,
-    witness=identity_layers,
-    other=with_slope,
+    witness=witnesses.identity_layers,
+    other=witnesses.with_slope,
     stretch=least_stretch,
     dimension=0,
 ):
@@ -222,21 +219,26 @@ def test_cost_of_conjugates(
     piecewise-linear bijections are on the page of the proof: docs/proofs/cost-of-affine-maps.md.
     """
     zero = Q.new_zeros((*P.shape[:-2], s.shape[-1]))
-    f = conjugate(psi, P @ (s.unsqueeze(-1) * Q.mT), phi, b)
+    f = witnesses.conjugate(psi, P @ (s.unsqueeze(-1) * Q.mT), phi, b)
     g = phi.with_parameters((Q.mT,), (zero,)).merged_after(phi)
     h = psi.merged_after(phi.with_parameters((P * s.unsqueeze(-2),), (b,)))
-    lower, _ = interval_bounds(g, low, high)
+    lower, _ = networks.interval_bounds(g, low, high)
     L = h.depth + g.depth + extra
     h, g = other(h, a), other(g, a)
-    net, (moved_h, moved_g) = witness(h, g, L, lower), translate(h, g, lower)
+    net, (moved_h, moved_g) = witness(h, g, L, lower), witnesses.translate(h, g, lower)
     k = s.shape[-1] + dimension
     stretched = stretch(psi).log() + stretch(phi).log()
     below = k * L + 2 * (s.log().sum(-1) + k * stretched)
-    schatten = L * schatten_power(f.jacobian(x), Fraction(2, L), f.jacobian_noise(x))
+    schatten = L * linalg.schatten_power(f.jacobian(x), Fraction(2, L), f.jacobian_noise(x))
     C = moved_h.cost() + moved_g.cost() - (h.depth + g.depth) * k
     size = k * L + 2 * s.log().abs().sum(-1) + 2 * k * stretched.abs() + net.cost()
     return (
-        eq(net(x), f(x), scale=network_scale(net, x) + network_scale(f, x), label="the function"),
+        eq(
+            net(x),
+            f(x),
+            scale=tolerances.network_scale(net, x) + tolerances.network_scale(f, x),
+            label="the function",
+        ),
         leq(below, schatten, scale=size, label="from below"),
         leq(schatten, net.cost(), scale=size, label="the network"),
         eq(net.cost(), k * L + C, scale=size, label="from above"),

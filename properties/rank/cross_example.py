@@ -5,18 +5,19 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, paper, refuted
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances import Source, instances, network
-from rankcheck.linalg import frobenius_squared, power, rank
-from rankcheck.networks import Network
-from rankcheck.witnesses import (
-    EqualValues,
-    cross,
-    cross_as_printed,
-    cross_network,
-    equal_values,
+from rankcheck import (
+    Erratum,
+    Network,
+    construction,
+    eq,
+    leq,
+    linalg,
+    paper,
+    refuted,
+    tolerances,
+    witnesses,
 )
+from rankcheck.instances import Source, instances, network
 
 from ._regions import proved_rank
 
@@ -51,7 +52,7 @@ def square(x):
 
 def signs_forgotten(like=None):
     """The network with |x_0| clipped in place of x_0: the unit for x_0 < 0 reads |x_0|."""
-    net = cross_network(like)
+    net = witnesses.cross_network(like)
     first = net.weights[0] * torch.tensor([[1.0], [-1.0], [1.0], [1.0]], dtype=torch.float64)
     return net.with_parameters((first, *net.weights[1:]), net.biases)
 
@@ -62,12 +63,12 @@ def signs_forgotten(like=None):
     instances=pairs_of_points(),
     tight=beside_an_axis(),
     mutants={
-        "the cases as printed": {"function": cross_as_printed},
+        "the cases as printed": {"function": witnesses.cross_as_printed},
         "a sign forgotten": {"witness": signs_forgotten},
     },
-    witness=cross_network,
+    witness=witnesses.cross_network,
 )
-def test_cross_example(x, y, *, function=cross, witness=cross_network):
+def test_cross_example(x, y, *, function=witnesses.cross, witness=witnesses.cross_network):
     r"""A continuous function of Jacobian rank 1 that is the identity on a cross.
 
     $f(x) = (\operatorname{sign}(x_0)\,m, \operatorname{sign}(x_1)\,m)$ with
@@ -82,10 +83,10 @@ def test_cross_example(x, y, *, function=cross, witness=cross_network):
     arm = torch.where(x < 0, -x[..., :1].abs(), x[..., :1].abs())
     regular = (x[..., 0].abs() != x[..., 1].abs()) & (x != 0).all(-1)
     return (
-        eq(net(x), function(x), scale=network_scale(net, x), label="the network"),
+        eq(net(x), function(x), scale=tolerances.network_scale(net, x), label="the network"),
         leq(square(function(x) - function(y)), 2 * square(x - y), label="continuity"),
         eq(function(arm), arm, label="the identity on the cross"),
-        eq(rank(net.jacobian(x)), 1, where=regular, label="the rank at a point"),
+        eq(linalg.rank(net.jacobian(x)), 1, where=regular, label="the rank at a point"),
         eq(proved_rank(witness(), (-1, 1)), 1, label="the rank everywhere"),
     )
 
@@ -130,7 +131,7 @@ def test_cross_example_as_printed(x, y):
     value of $\operatorname{sign}(0)$ does not matter.
     """
     off_the_axes = (x != 0).all(-1) & (y != 0).all(-1)
-    jump = square(cross_as_printed(x) - cross_as_printed(y))
+    jump = square(witnesses.cross_as_printed(x) - witnesses.cross_as_printed(y))
     return leq(jump, 2 * square(x - y), where=off_the_axes)
 
 
@@ -169,21 +170,21 @@ def with_steps(source: Source):
 
 def size_of(g, x):
     """What is summed in g(x)."""
-    return network_scale(g if isinstance(g, Network) else g.g, x)
+    return tolerances.network_scale(g if isinstance(g, Network) else g.g, x)
 
 
 def lipschitz(g):
     """A Lipschitz constant of a network, the product of the norms of its layers."""
     product = torch.ones_like(g.biases[-1][..., 0])
     for w in g.weights:
-        product = product * power(frobenius_squared(w), Fraction(1, 2))
+        product = product * linalg.power(linalg.frobenius_squared(w), Fraction(1, 2))
     return product
 
 
 def on_one_arm(g, like, steps):
     """A search that stays on the arm on which it begins."""
-    found = equal_values(g, like, steps)
-    return EqualValues(found.point, torch.zeros_like(found.point), found.point)
+    found = witnesses.equal_values(g, like, steps)
+    return witnesses.EqualValues(found.point, torch.zeros_like(found.point), found.point)
 
 
 @construction(
@@ -195,9 +196,9 @@ def on_one_arm(g, like, steps):
     loose={
         "the same value": "a product of norms is far above the slope along the arm",
     },
-    witness=equal_values,
+    witness=witnesses.equal_values,
 )
-def test_no_injection_of_the_cross(g, *, search=equal_values):
+def test_no_injection_of_the_cross(g, *, search=witnesses.equal_values):
     r"""Every continuous g: R² → R takes one value at two distant points of the cross.
 
     For every continuous $g: \mathbb R^2 \to \mathbb R$ there are two points of the cross

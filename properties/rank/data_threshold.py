@@ -2,14 +2,13 @@
 
 from fractions import Fraction
 
-from rankcheck import eq, identity, leq, paper
+from rankcheck import eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, instances
-from rankcheck.linalg import power
 
 
 def threshold(level, c, k, L, *, shift=2):
     """N* = (level/c)^(kL/(2k − 2)), with the 2 that a mutant changes."""
-    return power(level / c, Fraction(k * L, 2 * k - shift))
+    return linalg.power(level / c, Fraction(k * L, 2 * k - shift))
 
 
 @instances
@@ -46,9 +45,9 @@ def test_data_threshold(c, C, k, L, N, *, shift=2):
     level = k + C / L
     least = threshold(level, c, k, L, shift=shift)
     exponent = Fraction(2 * (k - 1), L * k)
-    cost = c * power(N, exponent)
+    cost = c * linalg.power(N, exponent)
     return (
-        eq(c * power(least, exponent), level, terms=2**12, label="at the threshold"),
+        eq(c * linalg.power(least, exponent), level, terms=2**12, label="at the threshold"),
         leq(level, cost, where=least < N, terms=2**12, label="beyond it"),
         leq(cost, level, where=least >= N, terms=2**12, label="up to it"),
     )

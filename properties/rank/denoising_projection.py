@@ -2,8 +2,18 @@
 
 import torch
 
-from rankcheck import Erratum, bound, eq, identity, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import (
+    Erratum,
+    Network,
+    bound,
+    eq,
+    identity,
+    leq,
+    linalg,
+    paper,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import (
     Source,
     clear_of_boundaries,
@@ -14,9 +24,6 @@ from rankcheck.instances import (
     semi_orthogonal,
     slope,
 )
-from rankcheck.linalg import block_diagonal, eye, operator_norm, rank, singular_values
-from rankcheck.networks import Network
-from rankcheck.witnesses import autoencoder, conjugate, inverse, rank_one_interpolant
 
 from ._bijections import bijection
 
@@ -35,7 +42,7 @@ def interpolating(source: Source):
     """f through R^1 that interpolates (x_i, x_i), the h of f = h ∘ e, and z between two knots of h."""
     count, d = source.integer(2, 6), source.integer(1, 4)
     x = distinct_points(source, count, d)
-    f = rank_one_interpolant(x, x, slope(source))
+    f = witnesses.rank_one_interpolant(x, x, slope(source))
     start = source.integer(0, count - 2)
     share = source.tensor(1, low=0.125, high=0.875)
     left, right = f.knots[..., start : start + 1], f.knots[..., start + 1 : start + 2]
@@ -52,7 +59,7 @@ def autoencoders(source: Source):
     if source.integer(0, 1) == 1:
         return interpolating(source)
     psi, z, kernel = coordinates(source)
-    pair = autoencoder(psi, kernel)
+    pair = witnesses.autoencoder(psi, kernel)
     return pair.network(), pair.decoder, z
 
 
@@ -61,19 +68,21 @@ def of_higher_rank(source: Source):
     """f that fixes g(R^k) and halves what is off it: [I K; 0 ½] between ψ and its inverse."""
     psi, z, kernel = coordinates(source)
     k, rest = kernel.shape[-2:]
-    half = eye(rest, kernel).expand(*source.batch, rest, rest) / 2
+    half = linalg.eye(rest, kernel).expand(*source.batch, rest, rest) / 2
     off = torch.cat((kernel.new_zeros((*source.batch, k, k)), kernel), -1)
     off = torch.cat((off, kernel.new_zeros((*source.batch, rest, k + rest))), -2)
-    identity = eye(k, kernel).expand(*source.batch, k, k)
-    f = conjugate(psi, block_diagonal(identity, half) + off, inverse(psi))
-    return f, autoencoder(psi, kernel).decoder, z
+    identity = linalg.eye(k, kernel).expand(*source.batch, k, k)
+    f = witnesses.conjugate(
+        psi, linalg.block_diagonal(identity, half) + off, witnesses.inverse(psi)
+    )
+    return f, witnesses.autoencoder(psi, kernel).decoder, z
 
 
 @instances
 def not_inverses(source: Source):
     """f = g ∘ 2r, which moves the points of g(R^k)."""
     psi, z, kernel = coordinates(source)
-    pair = autoencoder(psi, kernel)
+    pair = witnesses.autoencoder(psi, kernel)
     *weights, last = pair.encoder.weights
     *biases, b = pair.encoder.biases
     twice = pair.encoder.with_parameters((*weights, 2 * last), (*biases, 2 * b))
@@ -94,7 +103,7 @@ def jacobian_scale(net):
     instances=autoencoders(),
     needs={"rank_BN f = k": of_higher_rank(), "f = id on g(R^k)": not_inverses()},
     mutants={"J² = 2J": {"factor": 2}, "rank k + 1": {"more": 1}},
-    witness=autoencoder,
+    witness=witnesses.autoencoder,
     errata=Erratum(
         printed=r"the learned autoencoder $\hat f$: $R^k \to R^k$ fits the data $f(x) = x$ for "
         "all $x = g(z)$",
@@ -120,11 +129,18 @@ def test_denoising_projection(f, g, z, *, factor=1, more=0):
     k = g.widths[0]
     size, along = jacobian_scale(f), jacobian_scale(g)
     return (
-        eq(f(x), x, scale=network_scale(f, network_scale(g, z)), label="the data"),
+        eq(
+            f(x),
+            x,
+            scale=tolerances.network_scale(f, tolerances.network_scale(g, z)),
+            label="the data",
+        ),
         eq(J @ J, factor * J, scale=size * size, label="a projection"),
         eq(J @ tangent, tangent, scale=size * along, label="onto the tangent space"),
-        eq(rank(J, f.jacobian_noise(x)), k + more, label="its rank"),
-        eq(rank(tangent, g.jacobian_noise(z)), k, label="the dimension of the tangent space"),
+        eq(linalg.rank(J, f.jacobian_noise(x)), k + more, label="its rank"),
+        eq(
+            linalg.rank(tangent, g.jacobian_noise(z)), k, label="the dimension of the tangent space"
+        ),
     )
 
 
@@ -145,7 +161,7 @@ def nearly_autoencoders(source: Source):
     """
     if source.integer(0, 1) == 0:
         psi, z, kernel = coordinates(source)
-        pair = autoencoder(psi, kernel)
+        pair = witnesses.autoencoder(psi, kernel)
         x, T = pair.decoder(z), pair.decoder.jacobian(z)
         size = source.choice((2.0**-10, 2.0**-4))
         outer, inner = (perturbed(source, net, size) for net in (pair.decoder, pair.encoder))
@@ -205,12 +221,12 @@ def test_nearly_denoising(f, x, T, *, power=2):
     J = f.jacobian(x)
     k = T.shape[-1]
     along = J @ T
-    least = singular_values(along)[..., k - 1]
+    least = linalg.singular_values(along)[..., k - 1]
     size = J.shape[-1] * jacobian_scale(f)[..., 0, 0]
-    norm, reach = operator_norm(J), operator_norm(T)
+    norm, reach = linalg.operator_norm(J), linalg.operator_norm(T)
     return leq(
-        least * operator_norm(J @ J - J),
-        operator_norm(along - T) * norm**power,
+        least * linalg.operator_norm(J @ J - J),
+        linalg.operator_norm(along - T) * norm**power,
         scale=(size + 1) ** 3 * (reach + 1),
     )
 
@@ -225,11 +241,11 @@ def fixing_the_data(source: Source, *, share: float = 1.0):
     k, more = kernel.shape[-2:]
     kept = torch.arange(more) < source.integer(0, more)
     B = torch.diag_embed(positive(source, more, low=0.5, high=2.0) * kept)
-    identity = share * eye(k, kernel).expand(*source.batch, k, k)
+    identity = share * linalg.eye(k, kernel).expand(*source.batch, k, k)
     top = torch.cat((identity, kernel), -1)
     bottom = torch.cat((kernel.new_zeros((*source.batch, more, k)), B), -1)
-    f = conjugate(psi, torch.cat((top, bottom), -2), inverse(psi))
-    return f, autoencoder(psi, kernel).decoder, z
+    f = witnesses.conjugate(psi, torch.cat((top, bottom), -2), witnesses.inverse(psi))
+    return f, witnesses.autoencoder(psi, kernel).decoder, z
 
 
 @instances
@@ -238,7 +254,11 @@ def collapsed(source: Source):
     psi, z, kernel = coordinates(source)
     d = psi.widths[0]
     zero = kernel.new_zeros((*source.batch, d, d))
-    return conjugate(psi, zero, inverse(psi)), autoencoder(psi, kernel).decoder, z
+    return (
+        witnesses.conjugate(psi, zero, witnesses.inverse(psi)),
+        witnesses.autoencoder(psi, kernel).decoder,
+        z,
+    )
 
 
 @bound(
@@ -248,7 +268,7 @@ def collapsed(source: Source):
     tight=autoencoders(),
     needs={"f = id on g(R^k)": collapsed()},
     mutants={"rank k + 1": {"more": 1}},
-    witness=autoencoder,
+    witness=witnesses.autoencoder,
 )
 def test_identity_on_data(f, g, z, *, more=0):
     r"""A function that is the identity on data of dimension k has at least the rank k.
@@ -267,10 +287,15 @@ def test_identity_on_data(f, g, z, *, more=0):
     x = g(z)
     through, k = f.merged_after(g), g.widths[0]
     return (
-        eq(f(x), x, scale=network_scale(f, network_scale(g, z)), label="the data"),
-        leq(k + more, rank(f.jacobian(x), f.jacobian_noise(x)), label="the Jacobian rank"),
         eq(
-            rank(through.jacobian(z), through.jacobian_noise(z)),
+            f(x),
+            x,
+            scale=tolerances.network_scale(f, tolerances.network_scale(g, z)),
+            label="the data",
+        ),
+        leq(k + more, linalg.rank(f.jacobian(x), f.jacobian_noise(x)), label="the Jacobian rank"),
+        eq(
+            linalg.rank(through.jacobian(z), through.jacobian_noise(z)),
             k + more,
             label="the rank on the data",
         ),

@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, eq, identity, leq, paper
+from rankcheck import bound, eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, instances, positive
-from rankcheck.linalg import power
 
 
 @instances
@@ -46,7 +45,7 @@ def test_diagonal_network_cost(factors, *, exponent=2):
     """
     L = len(factors)
     cost = sum((v * v).sum(-1) for v in factors)
-    return leq(L * power(product(factors).abs(), Fraction(exponent, L)).sum(-1), cost)
+    return leq(L * linalg.power(product(factors).abs(), Fraction(exponent, L)).sum(-1), cost)
 
 
 @identity(
@@ -63,4 +62,4 @@ def test_equal_factors_cost(factors, *, layers=0):
     """
     L = len(factors)
     cost = sum((v * v).sum(-1) for v in factors)
-    return eq(cost, L * power(product(factors).abs(), Fraction(2, L + layers)).sum(-1))
+    return eq(cost, L * linalg.power(product(factors).abs(), Fraction(2, L + layers)).sum(-1))

@@ -2,8 +2,7 @@
 
 import math
 
-from rankcheck import Erratum, paper, statistical
-from rankcheck.claims.trials import mostly, recorded_runs
+from rankcheck import Erratum, mostly, paper, recorded_runs, statistical
 
 #: The share of the error of the network 0 up to which a network has fitted its data.
 FITTED = 0.1

@@ -1,7 +1,6 @@
 """Figure 2 of `rank`: four classes in the plane, and where three of them meet."""
 
-from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly, recorded_runs
+from rankcheck import mostly, paper, recorded_runs, statistical
 
 SHALLOW, DEEP = 2, 9
 #: The starts: that of torch.nn.Linear by default, and that of He.

@@ -1,7 +1,6 @@
 """Figure 3 of `rank`: autoencoders of a curve and of images, deep and shallow."""
 
-from rankcheck import paper, statistical
-from rankcheck.claims.trials import mostly, recorded_runs
+from rankcheck import mostly, paper, recorded_runs, statistical
 
 CURVE, DIGITS = "curve", "digits"
 #: A network fits if its squared error on new clean points is at most this share of their variance.

@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, networks, paper, witnesses
 from rankcheck.instances import Source, instances
-from rankcheck.networks import leaky
-from rankcheck.witnesses import HomogeneousForm, homogeneous_form
 
 #: Absolute values that differ by less count as equal: σ_a with |a| < 1 exists up to rounding only.
 APART = 2.0**-16
@@ -31,12 +29,12 @@ def right_side_steeper(alpha, beta):
     """The form for |alpha| > |beta| in all cases: b = |alpha|, a = beta/alpha."""
     one = torch.ones_like(alpha)
     slope = beta / torch.where(alpha == 0, one, alpha)
-    return HomogeneousForm(slope, torch.where(alpha < 0, -one, one), alpha.abs())
+    return witnesses.HomogeneousForm(slope, torch.where(alpha < 0, -one, one), alpha.abs())
 
 
 def wrong_side(alpha, beta):
     """The form with the sign of the inner factor lost."""
-    form = homogeneous_form(alpha, beta)
+    form = witnesses.homogeneous_form(alpha, beta)
     return form._replace(factor=form.factor.abs())
 
 
@@ -49,9 +47,9 @@ def wrong_side(alpha, beta):
         "the inner factor without its sign": {"form": wrong_side},
         "the right side taken for the steeper one": {"form": right_side_steeper},
     },
-    witness=homogeneous_form,
+    witness=witnesses.homogeneous_form,
 )
-def test_homogeneous_activation(alpha, beta, x, *, form=homogeneous_form):
+def test_homogeneous_activation(alpha, beta, x, *, form=witnesses.homogeneous_form):
     r"""Every homogeneous activation with unequal slopes is a rescaled $\sigma_a$ with $|a| < 1$.
 
     $\sigma(x) = \alpha x$ for $x \ge 0$ and $\beta x$ for $x < 0$, with $|\alpha| \ne |\beta|$,
@@ -62,7 +60,11 @@ def test_homogeneous_activation(alpha, beta, x, *, form=homogeneous_form):
     """
     a, c, b = form(alpha, beta)
     return (
-        eq(torch.where(x >= 0, alpha * x, beta * x), c * leaky(b * x, a), label="the function"),
+        eq(
+            torch.where(x >= 0, alpha * x, beta * x),
+            c * networks.leaky(b * x, a),
+            label="the function",
+        ),
         eq(c.abs(), 1, label="c = ±1"),
         eq((a.abs() < 1).long(), 1, label="|a| < 1"),
     )

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import construction, eq, leq, limit, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, construction, eq, leq, limit, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     factorised_functions,
@@ -14,19 +13,16 @@ from rankcheck.instances import (
     positive,
     unbounded_functions,
 )
-from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
-from rankcheck.networks import Network
-from rankcheck.witnesses import identity_layers, translate
 
 
 def without_translation(h, g, depth, lower):
     """The witness without the shift into the positive orthant."""
-    return identity_layers(h, g, depth, torch.zeros_like(lower))
+    return witnesses.identity_layers(h, g, depth, torch.zeros_like(lower))
 
 
 def one_layer_short(h, g, depth, lower):
     """The witness with one identity layer fewer."""
-    return identity_layers(h, g, max(depth - 1, h.depth + g.depth), lower)
+    return witnesses.identity_layers(h, g, max(depth - 1, h.depth + g.depth), lower)
 
 
 @construction(
@@ -38,9 +34,9 @@ def one_layer_short(h, g, depth, lower):
         "no translation": {"witness": without_translation},
         "one identity layer short": {"witness": one_layer_short},
     },
-    witness=identity_layers,
+    witness=witnesses.identity_layers,
 )
-def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
+def test_identity_layers(h, g, lower, depth, x, *, witness=witnesses.identity_layers):
     r"""A function through $\mathbb R^k$ is a network of any depth, at cost k for each further layer.
 
     Let $f = h \circ g$ through $\mathbb R^k$ with $g \ge$ `lower` on $\Omega$, and let $\theta_g$ and
@@ -53,10 +49,10 @@ def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
     $g(x)$ lies below the lower bound.
     """
     net = witness(h, g, depth, lower)
-    h_moved, g_moved = translate(h, g, lower)
+    h_moved, g_moved = witnesses.translate(h, g, lower)
     k = g.widths[-1]
     cost = h_moved.cost() + g_moved.cost() + (depth - h.depth - g.depth) * k
-    scale = network_scale(net, x)
+    scale = tolerances.network_scale(net, x)
     return (
         eq(net(x), h(g(x)), scale=scale, label="the function"),
         eq(net.cost(), cost, label="the cost"),
@@ -94,9 +90,9 @@ def steep_functions(source: Source):
         "the logarithm twice": {"logs": 4},
         "the rank and one more": {"more": 1},
     },
-    witness=identity_layers,
+    witness=witnesses.identity_layers,
 )
-def test_sandwich(h, g, lower, depth, x, *, witness=identity_layers, logs=2, more=0):
+def test_sandwich(h, g, lower, depth, x, *, witness=witnesses.identity_layers, logs=2, more=0):
     r"""The cost per layer lies between the rank of the Jacobian and that of the bottleneck.
 
     At every depth $L$ the network of rank.identity-layers for $f = h \circ g$ through $\mathbb R^k$ has
@@ -108,15 +104,15 @@ def test_sandwich(h, g, lower, depth, x, *, witness=identity_layers, logs=2, mor
     $\operatorname{rank} Jf(x)$ and the right end to $k$.
     """
     net = witness(h, g, depth, lower)
-    h_moved, g_moved = translate(h, g, lower)
+    h_moved, g_moved = witnesses.translate(h, g, lower)
     k = g.widths[-1]
     constant = h_moved.cost() + g_moved.cost() - (h.depth + g.depth) * k
     J, noise = h.jacobian(g(x)) @ g.jacobian(x), net.jacobian_noise(x)
     per_layer = net.cost() / depth
     scale = (h_moved.cost() + g_moved.cost()) / depth + k
-    low = rank(J, noise) + more + logs * log_pseudo_determinant(J, noise) / depth
+    low = linalg.rank(J, noise) + more + logs * linalg.log_pseudo_determinant(J, noise) / depth
     return (
         leq(low, per_layer, scale=scale, label="the rank"),
-        leq(schatten_power(J, Fraction(2, depth), noise), per_layer, label="the Jacobian"),
+        leq(linalg.schatten_power(J, Fraction(2, depth), noise), per_layer, label="the Jacobian"),
         eq(per_layer, k + constant / depth, scale=scale, label="the bottleneck"),
     )

@@ -1,6 +1,6 @@
 """Prop. 1/6 of `rank`: the Jacobian rank is at most the bottleneck rank."""
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, leq, paper, witnesses
 from rankcheck.instances import (
     Source,
     instances,
@@ -9,8 +9,6 @@ from rankcheck.instances import (
     integer_factors,
     integer_network,
 )
-from rankcheck.networks import Network
-from rankcheck.witnesses import Factorisation
 
 from ._regions import rank_over
 
@@ -25,7 +23,7 @@ def functions_through_a_bottleneck(source: Source):
     width = (source.choice((1, k), weights=(1, 3)), 4)
     g = integer_network(source, depth=(1, 2), width=width, inputs=n, outputs=k, at=centre)
     h = integer_network(source, depth=(1, 2), width=width, inputs=k, slope=g.slope, at=g(centre))
-    return Factorisation(h, g), k, box
+    return witnesses.Factorisation(h, g), k, box
 
 
 @instances
@@ -35,7 +33,11 @@ def of_full_rank(source: Source):
     psi = integer_bijection(source, k, depth=(1, 2))
     U, V = integer_factors(source, k + source.integer(0, 2), k + source.integer(0, 1), k)
     onto, into = Network.linear((V,), psi.slope), Network.linear((U,), psi.slope)
-    return Factorisation(into.merged_after(psi), onto), k, integer_box(source, V.shape[-1])
+    return (
+        witnesses.Factorisation(into.merged_after(psi), onto),
+        k,
+        integer_box(source, V.shape[-1]),
+    )
 
 
 @instances
@@ -51,7 +53,7 @@ def through_one_dimension_more(source: Source):
     instances=functions_through_a_bottleneck(),
     tight=of_full_rank(),
     needs={"f factors through R^k": through_one_dimension_more()},
-    witness=Factorisation,
+    witness=witnesses.Factorisation,
     reach=lambda f, k, box: {"rank f": rank_over(f.network(), box)},
     effort=0.3,
 )

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import bound, eq, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     balanced_linear_networks,
@@ -14,9 +13,6 @@ from rankcheck.instances import (
     networks_at_points,
     steep_networks,
 )
-from rankcheck.linalg import schatten_power
-from rankcheck.theory.witnesses.padding import pad
-from rankcheck.witnesses import deepen
 
 
 @bound(
@@ -35,7 +31,7 @@ def test_jacobian_bounds_cost(net, x, *, exponent=2):
     unit is at its kink. Other points are those of rank.jacobian-bounds-cost-at-kinks.
     """
     J, L = net.jacobian(x), net.depth
-    power = schatten_power(J, Fraction(exponent, L), net.jacobian_noise(x))
+    power = linalg.schatten_power(J, Fraction(exponent, L), net.jacobian_noise(x))
     return leq(power, net.cost() / L)
 
 
@@ -46,7 +42,7 @@ def stopped_at(net, x):
 
 def with_zero_units(net, layer, count):
     """The network with zero units in one hidden layer."""
-    return pad(net, [n + count * (i == layer) for i, n in enumerate(net.widths[1:-1])])
+    return witnesses.pad(net, [n + count * (i == layer) for i, n in enumerate(net.widths[1:-1])])
 
 
 def with_unread_unit(net, layer, x):
@@ -72,7 +68,7 @@ def networks_at_kinks(source: Source):
     base, x = network_at_points(source, depth=(1 if kind == "pairs" else 2, 4))
     if kind == "pairs":
         base = stopped_at(base, x)
-        net = deepen(base, base.depth + source.integer(1, 2))
+        net = witnesses.deepen(base, base.depth + source.integer(1, 2))
     elif kind == "zero units":
         net = with_zero_units(base, source.integer(0, base.depth - 2), source.integer(1, 2))
     else:
@@ -124,11 +120,11 @@ def test_jacobian_bounds_cost_at_kinks(net, base, x, step, *, exponent=2, jacobi
     inside = torch.ones(net.batch, dtype=torch.bool, device=x.device)
     for here, there in zip(base.pattern(x), base.pattern(y), strict=True):
         inside = inside & (here == there).all(-1)
-    size = network_scale(net, x) + network_scale(net, y)
+    size = tolerances.network_scale(net, x) + tolerances.network_scale(net, y)
     flat = net(x) + (J @ step.unsqueeze(-1)).squeeze(-1)
     kink = net.boundary_distance(x)
     reach = torch.cat([z.abs() for z in net.preactivations(x)], -1).amax(-1) + size.amax(-1)
-    power = schatten_power(J, Fraction(exponent, L), base.jacobian_noise(x))
+    power = linalg.schatten_power(J, Fraction(exponent, L), base.jacobian_noise(x))
     return (
         eq(net(y), flat, where=inside, scale=size, label="f is differentiable"),
         eq(kink, 0 * kink, scale=reach, label="a unit at its kink"),

@@ -5,10 +5,8 @@ from functools import partial
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, linalg, paper
+from rankcheck import Network, bound, eq, identity, leq, linalg, paper, witnesses
 from rankcheck.instances import Source, instances, integer_box, integer_factors, integer_network
-from rankcheck.networks import Network
-from rankcheck.witnesses import deepen
 
 from ._regions import around, rank_over
 
@@ -143,7 +141,7 @@ def first_input_fixed(net, box):
     paper("rank", "Prop. 1, property 4"),
     instances=affine_maps(),
     mutants={"one input held fixed": {"rank": first_input_fixed}},
-    witness=deepen,
+    witness=witnesses.deepen,
     effort=0.5,
     audit="left out: it is about networks for affine maps",
 )
@@ -157,5 +155,5 @@ def test_jacobian_rank_of_affine_maps(net, k, depth, box, *, rank=rank_over):
     """
     return (
         eq(rank(net, box), k, label="one layer"),
-        eq(rank(deepen(net, depth), box), k, label="a network with kinks"),
+        eq(rank(witnesses.deepen(net, depth), box), k, label="a network with kinks"),
     )

@@ -2,13 +2,11 @@
 
 import torch
 
-from rankcheck import Erratum, Need, bound, eq, identity, leq, paper
-from rankcheck.data import GAUSSIAN, INVERSE_MULTIQUADRIC, RATIONAL, KernelRidge
+from rankcheck import Erratum, Need, bound, data, eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, instances, positive, seed_of
-from rankcheck.linalg import frobenius_squared, rank
 
 #: Smooth kernels, and bounds of the operator norm of the Hessian of k(‖x‖): those of |k″| and |k′/r|.
-KERNELS = ((RATIONAL, 2), (GAUSSIAN, 1), (INVERSE_MULTIQUADRIC, 1))
+KERNELS = ((data.RATIONAL, 2), (data.GAUSSIAN, 1), (data.INVERSE_MULTIQUADRIC, 1))
 
 
 @instances
@@ -20,7 +18,7 @@ def regressions(source: Source, *, kernels=KERNELS):
     X = left @ source.tensor(r, d, low=-1.5, high=1.5)
     kernel, curvature = source.choice(kernels)
     y = source.tensor(count, source.integer(1, 3), low=-4.0, high=4.0)
-    f = KernelRidge(X, y, positive(source, high=2.0), kernel)
+    f = data.KernelRidge(X, y, positive(source, high=2.0), kernel)
     return f, curvature, source.tensor(d, low=-4.0, high=4.0), source.tensor(d, low=-1.0, high=1.0)
 
 
@@ -31,7 +29,7 @@ def on_an_input(source: Source):
     X = source.tensor(1, d, low=-2.0, high=2.0)
     kernel, curvature = source.choice(KERNELS)
     y = source.tensor(1, source.integer(1, 3), low=-4.0, high=4.0)
-    f = KernelRidge(X, y, positive(source, high=2.0), kernel)
+    f = data.KernelRidge(X, y, positive(source, high=2.0), kernel)
     return f, curvature, X[..., 0, :], source.tensor(d, low=0.5, high=1.0)
 
 
@@ -73,7 +71,7 @@ def taylor(f, curvature, x, v, change):
         "the sign as printed": {"jacobian": sign_as_printed},
         "k' for k'/r": {"jacobian": derivative_for_pull},
     },
-    witness=KernelRidge,
+    witness=data.KernelRidge,
     errata=Erratum(
         printed=r"$JK(x, X) = (X - x) \operatorname{diag}(k'(\|x - X\|)/\|x - X\|)$, where $X - "
         r"x$ is the $n_0 \times N$ dimension matrix with entries $(X - x)_{ki} = X_{ki} - x_k$",
@@ -84,7 +82,7 @@ def taylor(f, curvature, x, v, change):
         weight="misprint",
     ),
 )
-def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=KernelRidge.jacobian):
+def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=data.KernelRidge.jacobian):
     r"""The Jacobian of kernel ridge regression in closed form.
 
     For $\hat f(x) = K(x, X)(K + \lambda I)^{-1} Y$ with $K(x, y) = k(\|x - y\|)$:
@@ -134,7 +132,7 @@ def near_a_base(source: Source, count: int, d: int, r: int, outputs: int, *, aff
     X = generic(source, count, r, seed=(base, "left")) @ generic(source, r, d, seed=(base, "right"))
     X = X + affine * generic(source, 1, d, seed=(base, "origin"))
     y = generic(source, count, outputs, seed=(base, "outputs"))
-    f = KernelRidge(X, y, positive(source, high=2.0), RATIONAL)
+    f = data.KernelRidge(X, y, positive(source, high=2.0), data.RATIONAL)
     return f, 2 * generic(source, d, seed=(base, "point"))
 
 
@@ -147,7 +145,7 @@ def on_a_line_beside_the_origin(source: Source):
 def affine_dimension(f):
     """The dimension of the affine hull of the inputs."""
     X = f.inputs
-    return rank(X - X.mean(-2, keepdim=True), spread(X))
+    return linalg.rank(X - X.mean(-2, keepdim=True), spread(X))
 
 
 def rank_bound(f, *, shift=1, inputs=True, outputs=True):
@@ -160,29 +158,33 @@ def rank_bound(f, *, shift=1, inputs=True, outputs=True):
 def linear_rank_bound(f):
     """min(d_in, d_out, rank X + 1, N)."""
     count, d = f.inputs.shape[-2:]
-    return (rank(f.inputs, spread(f.inputs)) + 1).clamp(max=min(count, d, f.outputs.shape[-1]))
+    return (linalg.rank(f.inputs, spread(f.inputs)) + 1).clamp(
+        max=min(count, d, f.outputs.shape[-1])
+    )
 
 
 def ranks_reached(f, x):
     """The ranks of the Jacobian and of the inputs, and the dimension of their affine hull."""
     return {
-        "rank of the Jacobian": rank(f.jacobian(x), jacobian_noise(f, x)),
-        "rank X": rank(f.inputs, spread(f.inputs)),
+        "rank of the Jacobian": linalg.rank(f.jacobian(x), jacobian_noise(f, x)),
+        "rank X": linalg.rank(f.inputs, spread(f.inputs)),
         "dim aff X": affine_dimension(f),
     }
 
 
 def spread(X):
     """How much rounding can add to the singular values of a product X of small factors."""
-    return 2.0**-46 * (1 + frobenius_squared(X).sqrt()) if isinstance(X, torch.Tensor) else 0.0
+    return (
+        2.0**-46 * (1 + linalg.frobenius_squared(X).sqrt()) if isinstance(X, torch.Tensor) else 0.0
+    )
 
 
 def jacobian_noise(f, x):
     """How much rounding can add to the singular values of the Jacobian."""
     if not isinstance(x, torch.Tensor):
         return 0.0
-    size = 1 + frobenius_squared(f.inputs).sqrt() + (x * x).sum(-1).sqrt()
-    return 2.0**-44 * size * frobenius_squared(f.coefficients).sqrt()
+    size = 1 + linalg.frobenius_squared(f.inputs).sqrt() + (x * x).sum(-1).sqrt()
+    return 2.0**-44 * size * linalg.frobenius_squared(f.coefficients).sqrt()
 
 
 def without_the_point(f):
@@ -196,7 +198,7 @@ def without_the_point(f):
     instances=rational_regressions(),
     tight=in_general_position(),
     mutants={"dim aff X in place of dim aff X + 1": {"bound": without_the_point}},
-    witness=KernelRidge,
+    witness=data.KernelRidge,
     reach=ranks_reached,
 )
 def test_kernel_ridge_rank(f, x, *, bound=rank_bound):
@@ -210,7 +212,7 @@ def test_kernel_ridge_rank(f, x, *, bound=rank_bound):
     only the factors $k'/r$.
     """
     return (
-        leq(rank(f.jacobian(x), jacobian_noise(f, x)), bound(f), label="the Jacobian"),
+        leq(linalg.rank(f.jacobian(x), jacobian_noise(f, x)), bound(f), label="the Jacobian"),
         leq(rank_bound(f), linear_rank_bound(f), label="the affine hull"),
     )
 
@@ -239,7 +241,7 @@ def columns_not_counted(f):
         "the outputs not counted": {"bound": columns_not_counted},
         "the inputs not counted, as printed": {"bound": inputs_not_counted},
     },
-    witness=KernelRidge,
+    witness=data.KernelRidge,
     effort=2,
     errata=(
         Erratum(
@@ -274,4 +276,4 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
     Checked within 1/16 of 64 sets of random numbers. Elsewhere the rank can be smaller, as the control
     shows.
     """
-    return eq(rank(f.jacobian(x), jacobian_noise(f, x)), bound(f))
+    return eq(linalg.rank(f.jacobian(x), jacobian_noise(f, x)), bound(f))

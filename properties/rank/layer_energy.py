@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper, step
+from rankcheck import Erratum, bound, leq, linalg, networks, paper, step
 from rankcheck.instances import STEEPEST, Source, instances, matrix
-from rankcheck.linalg import frobenius_squared, operator_norm, rank
-from rankcheck.networks import leaky
 
 
 @instances
@@ -28,28 +26,28 @@ def aligned_layers(source: Source):
 
 def energy_of(Z):
     """‖ZᵀZ‖_op / N."""
-    return operator_norm(Z.mT @ Z) / Z.shape[-2]
+    return linalg.operator_norm(Z.mT @ Z) / Z.shape[-2]
 
 
 def with_the_biases(Z, W, b):
     """‖[Z, 1]ᵀ[Z, 1]/N‖_op (‖W‖_F² + ‖b‖²)."""
     ones = torch.ones_like(Z[..., :1])
-    return energy_of(torch.cat((Z, ones), -1)) * (frobenius_squared(W) + (b * b).sum(-1))
+    return energy_of(torch.cat((Z, ones), -1)) * (linalg.frobenius_squared(W) + (b * b).sum(-1))
 
 
 def without_the_cross_term(Z, W, b):
     """‖ZᵀZ/N‖_op ‖W‖_F² + ‖b‖²."""
-    return energy_of(Z) * frobenius_squared(W) + (b * b).sum(-1)
+    return energy_of(Z) * linalg.frobenius_squared(W) + (b * b).sum(-1)
 
 
 def layer(Z, W, b, a):
     """σ_a(ZWᵀ + b), the data after the layer as rows."""
-    return leaky(Z @ W.mT + b.unsqueeze(-2), a[..., None, None])
+    return networks.leaky(Z @ W.mT + b.unsqueeze(-2), a[..., None, None])
 
 
 def energy_after(Z, W, b, a):
     """‖σ_a(ZWᵀ + b)‖_F² / N."""
-    return frobenius_squared(layer(Z, W, b, a)) / Z.shape[-2]
+    return linalg.frobenius_squared(layer(Z, W, b, a)) / Z.shape[-2]
 
 
 @bound(
@@ -124,7 +122,7 @@ def test_layer_energy_as_printed(Z, W, b, a):
     layer, and $\|W_\ell\|_F^2 + \|b_\ell\|^2 \le 1$.
     """
     after = layer(Z, W, b, a)
-    holds = frobenius_squared(W) + (b * b).sum(-1) <= 1
+    holds = linalg.frobenius_squared(W) + (b * b).sum(-1) <= 1
     for points in (Z, after):
-        holds = holds & (rank(points) >= 2)
+        holds = holds & (linalg.rank(points) >= 2)
     return leq(energy_of(after), without_the_cross_term(Z, W, b), where=holds)

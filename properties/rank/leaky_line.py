@@ -2,29 +2,34 @@
 
 import torch
 
-from rankcheck import conjecture, construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import (
+    Network,
+    conjecture,
+    construction,
+    eq,
+    leq,
+    linalg,
+    paper,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import Source, instances, positive, slope_in_range
-from rankcheck.linalg import eye
-from rankcheck.networks import Network
-from rankcheck.theory.witnesses.loops import Loop, activate, close
-from rankcheck.theory.witnesses.switching_loops import matrix
 
 
 def keeping(a, t):
     """The 2 × 2 layer that takes (1, −at), (−at, 1) to (1, −t), (−t, 1), which σ_a takes back."""
     tau = a * t
     same, other = 1 - t * tau, tau - t
-    return matrix(((same, other), (other, same))) / (1 - tau * tau)[..., None, None]
+    return linalg.matrix(((same, other), (other, same))) / (1 - tau * tau)[..., None, None]
 
 
 def leaky_identity(depth, a, t):
     """Two units with the outer slopes (1, −at), (−at, 1) in all layers but the first."""
     one = 1 + 0 * a
-    ends = matrix(((one,), (-one,)))
+    ends = linalg.matrix(((one,), (-one,)))
     # From (1, −a), (−a, 1), the outer slopes of the two units of the first layer.
-    second = keeping(a, t) @ matrix(((one, -a * t), (-a * t, one)))
-    second = second @ matrix(((one, a), (a, one))) / (1 - a * a)[..., None, None]
+    second = keeping(a, t) @ linalg.matrix(((one, -a * t), (-a * t, one)))
+    second = second @ linalg.matrix(((one, a), (a, one))) / (1 - a * a)[..., None, None]
     last = ends.mT / (1 + a * t)[..., None, None]
     return Network.linear((ends, second, *[keeping(a, t)] * (depth - 3), last), a)
 
@@ -64,7 +69,7 @@ def test_leaky_identity_on_the_line(depth, a, t, x, *, witness=leaky_identity):
     each = 2 * part / ((1 - tau * tau) * (1 - tau * tau))
     cost = three.cost() + (depth - 3) * each
     return (
-        eq(net(x), x, scale=network_scale(net, x), label="the function"),
+        eq(net(x), x, scale=tolerances.network_scale(net, x), label="the function"),
         eq(net.cost(), cost, scale=cost, label="the cost"),
     )
 
@@ -75,13 +80,13 @@ def kinked_loops(source: Source):
     n, layers = source.integer(2, 3), source.integer(1, 4)
     a = slope_in_range(source, low=0.125, high=0.875)
     across = source.tensor(n, 2, low=-2.0, high=2.0)
-    start = u = activate(across, n, a)
+    start = u = witnesses.activate(across, n, a)
     weights = []
     for _ in range(layers - 1):
-        weights.append(eye(n, like=u) + source.tensor(n, n, low=-1.0, high=1.0))
-        u = activate(weights[-1] @ u, n, a)
-    weights.append(close(across, u))
-    return Loop(start, start[..., :0], tuple(weights), (n,) * layers, a)
+        weights.append(linalg.eye(n, like=u) + source.tensor(n, n, low=-1.0, high=1.0))
+        u = witnesses.activate(weights[-1] @ u, n, a)
+    weights.append(witnesses.close(across, u))
+    return witnesses.Loop(start, start[..., :0], tuple(weights), (n,) * layers, a)
 
 
 @instances
@@ -90,9 +95,9 @@ def kept_pairs(source: Source):
     a = slope_in_range(source, low=0.375, high=0.875)
     t = ((3 * a - 1) / (a * a * (3 - a))).sqrt()
     one = 1 + 0 * a
-    rays = matrix(((one, -a * t), (-a * t, one))) * positive(source, 2).unsqueeze(-2)
+    rays = linalg.matrix(((one, -a * t), (-a * t, one))) * positive(source, 2).unsqueeze(-2)
     layers = source.integer(1, 4)
-    return Loop(rays, rays[..., :0], (keeping(a, t),) * layers, (2,) * layers, a)
+    return witnesses.Loop(rays, rays[..., :0], (keeping(a, t),) * layers, (2,) * layers, a)
 
 
 @conjecture(
@@ -105,7 +110,7 @@ def kept_pairs(source: Source):
         "open loops": {"closed": lambda v: v.cost() >= 0},
     },
 )
-def test_leaky_pairs(loop, *, factor=1, closed=Loop.closes):
+def test_leaky_pairs(loop, *, factor=1, closed=witnesses.Loop.closes):
     r"""The identity of the line costs 2 a layer for slopes up to 1/3, and (6a − 1 − a²)/(4a²) above.
 
     $\sum_\ell \|W_\ell\|_F^2 \ge M r(a)$ for $M$ layers, all of whose units have the activation

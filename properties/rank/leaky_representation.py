@@ -1,9 +1,7 @@
 """Cor. 1 of `rank`: ReLU networks are leaky networks of twice the hidden width."""
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import STEEPEST, Source, instances, network
-from rankcheck.witnesses import leaky_representation
 
 
 @instances
@@ -15,7 +13,7 @@ def relu_networks(source: Source):
 
 def sign_as_printed(net, slope):
     """The second unit of each pair with −a, as in print."""
-    return leaky_representation(net, slope, sign=-1)
+    return witnesses.leaky_representation(net, slope, sign=-1)
 
 
 def last_layer_too(widths):
@@ -36,11 +34,11 @@ def hidden_doubled(widths):
         "the sign as printed": {"witness": sign_as_printed},
         "the outputs doubled too": {"doubled": last_layer_too},
     },
-    witness=leaky_representation,
+    witness=witnesses.leaky_representation,
     audit="left out: a construction: a network with another slope for the function",
 )
 def test_leaky_representation(
-    net, slope, x, *, witness=leaky_representation, doubled=hidden_doubled
+    net, slope, x, *, witness=witnesses.leaky_representation, doubled=hidden_doubled
 ):
     r"""A ReLU network is a leaky network with twice the hidden units.
 
@@ -53,6 +51,6 @@ def test_leaky_representation(
     leaky = witness(net, slope)
     widths = zip(leaky.widths, doubled(net.widths), strict=True)
     return (
-        eq(leaky(x), net(x), scale=network_scale(leaky, x), label="the function"),
+        eq(leaky(x), net(x), scale=tolerances.network_scale(leaky, x), label="the function"),
         *(eq(got, stated, label=f"width {layer}") for layer, (got, stated) in enumerate(widths)),
     )

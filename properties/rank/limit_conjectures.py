@@ -5,7 +5,7 @@ Remark 4 conjectures that the limit is the bottleneck rank: false, see three_ray
 
 import torch
 
-from rankcheck import cited, conjecture, leq, paper
+from rankcheck import cited, conjecture, leq, paper, witnesses
 from rankcheck.instances import (
     Slopes,
     Source,
@@ -17,7 +17,6 @@ from rankcheck.instances import (
     positive,
     slope,
 )
-from rankcheck.witnesses import Loop
 
 from ._obtuse import never_obtuse
 
@@ -63,10 +62,10 @@ def layers_and_kinks(loop):
         "one more a layer": {"more": 1},
         "open loops": {"closed": lambda loop: loop.cost() >= 0},
     },
-    witness=Loop,
+    witness=witnesses.Loop,
     reach=layers_and_kinks,
 )
-def test_short_loops(loop, *, more=0, closed=Loop.closes):
+def test_short_loops(loop, *, more=0, closed=witnesses.Loop.closes):
     r"""Loops of up to four layers around a star cost 2 a layer or more.
 
     $\sum_\ell \|W_\ell\|_F^2 \ge 2M$ for $M \le 4$ layers that take each point of three different

@@ -5,9 +5,8 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper
+from rankcheck import bound, eq, identity, leq, linalg, paper
 from rankcheck.instances import Source, instances, matrix, orthogonal, positive
-from rankcheck.linalg import frobenius_squared, schatten_power
 
 
 def product(factors):
@@ -61,10 +60,10 @@ def test_linear_network_cost(factors, *, exponent=2):
     $L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L} \le \sum_\ell \|W_\ell\|_F^2$ for every factorisation.
     """
     L = len(factors)
-    cost = sum(frobenius_squared(factor) for factor in factors)
-    size = product([frobenius_squared(factor)[..., None, None] for factor in factors])
+    cost = sum(linalg.frobenius_squared(factor) for factor in factors)
+    size = product([linalg.frobenius_squared(factor)[..., None, None] for factor in factors])
     noise = size[..., 0, 0].sqrt() * 2.0**-46 if isinstance(size, torch.Tensor) else 0.0
-    return leq(L * schatten_power(product(factors), Fraction(exponent, L), noise), cost)
+    return leq(L * linalg.schatten_power(product(factors), Fraction(exponent, L), noise), cost)
 
 
 @identity(
@@ -81,7 +80,7 @@ def test_balanced_factorisation_cost(factors, *, layers=0):
     $W_\ell = U_\ell S^{1/L} U_{\ell-1}^\top$, so the minimum is attained.
     """
     L = len(factors)
-    cost = sum(frobenius_squared(factor) for factor in factors)
+    cost = sum(linalg.frobenius_squared(factor) for factor in factors)
     A = product(factors)
-    noise = 1e-13 * frobenius_squared(A).sqrt() if isinstance(A, torch.Tensor) else 0.0
-    return eq(cost, L * schatten_power(A, Fraction(2, L + layers), noise), terms=2**14)
+    noise = 1e-13 * linalg.frobenius_squared(A).sqrt() if isinstance(A, torch.Tensor) else 0.0
+    return eq(cost, L * linalg.schatten_power(A, Fraction(2, L + layers), noise), terms=2**14)

@@ -1,12 +1,7 @@
 """Proof of Prop. 7 of `rank`: the Jacobian as a product of masked weights."""
 
-from rankcheck import bound, leq, paper
-from rankcheck.instances import (
-    balanced_linear_networks,
-    networks_at_points,
-    steep_networks,
-)
-from rankcheck.linalg import frobenius_squared
+from rankcheck import bound, leq, linalg, paper
+from rankcheck.instances import balanced_linear_networks, networks_at_points, steep_networks
 
 
 @bound(
@@ -24,7 +19,7 @@ def test_masked_weights(net, x):
     $\|D_\ell\|_{op} \le 1$ for $|a| \le 1$.
     """
     masked = sum(
-        frobenius_squared(d.unsqueeze(-1) * w)
+        linalg.frobenius_squared(d.unsqueeze(-1) * w)
         for d, w in zip(net.masks(x), net.weights[:-1], strict=True)
     )
-    return leq(masked, sum(frobenius_squared(w) for w in net.weights[:-1]))
+    return leq(masked, sum(linalg.frobenius_squared(w) for w in net.weights[:-1]))

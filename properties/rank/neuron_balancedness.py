@@ -1,9 +1,7 @@
 """Remark 6 of `rank`: at the least cost every neuron is balanced."""
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, leq, networks, paper, tolerances
 from rankcheck.instances import Source, instances, network
-from rankcheck.networks import balance_neurons, neuron_imbalances
 
 
 @instances
@@ -18,11 +16,11 @@ def networks_and_inputs(source: Source):
     paper("rank", "Remark 6"),
     instances=networks_and_inputs(),
     mutants={"not balanced": {"balance": lambda net: net}},
-    witness=balance_neurons,
+    witness=networks.balance_neurons,
     no_ball="the balancing factors are irrational: they come from a float solver",
     audit="left out: it checks a function of rankcheck, on any network",
 )
-def test_neuron_balancedness(net, x, *, balance=balance_neurons):
+def test_neuron_balancedness(net, x, *, balance=networks.balance_neurons):
     r"""Balancing neuron by neuron keeps the function and never raises the cost.
 
     At the least cost over rescalings of the neurons,
@@ -35,10 +33,10 @@ def test_neuron_balancedness(net, x, *, balance=balance_neurons):
     cost = net.cost()
     balances = tuple(
         eq(layer, 0, scale=cost.unsqueeze(-1), label=f"the balance of layer {index}")
-        for index, layer in enumerate(neuron_imbalances(least), 1)
+        for index, layer in enumerate(networks.neuron_imbalances(least), 1)
     )
     return (
-        eq(least(x), net(x), scale=network_scale(net, x), label="the function"),
+        eq(least(x), net(x), scale=tolerances.network_scale(net, x), label="the function"),
         leq(least.cost(), cost, label="the cost"),
         *balances,
     )

@@ -2,11 +2,8 @@
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.claims.claim import Need
+from rankcheck import Need, Network, bound, leq, networks, paper, regions
 from rankcheck.instances import Source, instances, integer_box, integer_network, unimodular
-from rankcheck.networks import Network, interval_bounds
-from rankcheck.theory.regions.decision import decision
 
 from ._regions import around
 
@@ -69,8 +66,8 @@ def is_generic(h, g, box):
     """
     if h.widths[0] > 1 or h.widths[-1] < 3:
         return True
-    low, high = interval_bounds(g, *box)
-    points = decision(h, low - 1, high + 1).cells.cells.points
+    low, high = networks.interval_bounds(g, *box)
+    points = regions.decision(h, low - 1, high + 1).cells.cells.points
     ordered = h(torch.from_numpy(points.copy())).sort(-1, descending=True).values
     return bool((ordered[:, 0] - ordered[:, 2] > CLEAR).all())
 
@@ -84,7 +81,7 @@ def is_generic(h, g, box):
         "h is generic": Need(touching_classes(), {"generic": lambda h, g, box: True}),
     },
     mutants={"one class": {"most": 1}},
-    witness=decision,
+    witness=regions.decision,
     no_ball="cells are listed for float weights, for which they are exact",
 )
 def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
@@ -102,7 +99,7 @@ def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
     Checked at all points of a box in the plane at once: classes that meet in a point also meet in a
     vertex of the cells, and the finitely many vertices of an integer network are found exactly.
     """
-    found = decision(h.merged_after(g), *box)
+    found = regions.decision(h.merged_after(g), *box)
     return (
         leq(found.most_strictly, most, label="strict classes"),
         leq(found.most, most, where=torch.tensor(generic(h, g, box)), label="classes with ties"),
@@ -140,7 +137,7 @@ def with_ties(found):
     tight=classifiers_of_the_plane(),
     needs={"one output is strictly the largest": Need(touching_classes(), {"count": with_ties})},
     mutants={"one class less": {"less": 1}},
-    witness=decision,
+    witness=regions.decision,
     no_ball="cells are listed for float weights, for which they are exact",
     effort=0.5,
 )
@@ -158,5 +155,5 @@ def test_classes_of_a_composition(h, g, box, *, count=strictly, less=0):
     (rank.no-tripoints), for $k \ge 2$ it may be any. Print says "topological properties typical of a
     partition on a $k$-dimensional space"; no more than this is claimed here.
     """
-    outer = decision(h, *around(g, box))
-    return leq(count(decision(h.merged_after(g), *box)), count(outer) - less)
+    outer = regions.decision(h, *around(g, box))
+    return leq(count(regions.decision(h.merged_after(g), *box)), count(outer) - less)

@@ -6,9 +6,7 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import Erratum, Need, bound, leq, paper
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.data import covariance, total_variance
+from rankcheck import Erratum, Need, Network, bound, data, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
     STEEPEST,
     Source,
@@ -21,10 +19,6 @@ from rankcheck.instances import (
     slope,
     slope_in_range,
 )
-from rankcheck.linalg import Array, eye, frobenius_squared, power, singular_values
-from rankcheck.networks import Network
-from rankcheck.theory.scalars import constant, scalar
-from rankcheck.witnesses import points_on_a_line
 
 
 def nearly_isometric(source: Source, size: float) -> Network:
@@ -56,7 +50,7 @@ def steep_networks_on_data(source: Source):
     return Network.unchecked_slope(net.weights, net.biases, steep), x
 
 
-def nonnegative_frame(source: Source, n: int) -> Array:
+def nonnegative_frame(source: Source, n: int) -> linalg.Array:
     """An orthogonal n × n matrix whose first column has no negative entry."""
     Q = orthogonal(source, n)
     one = Q.new_ones(())
@@ -91,14 +85,14 @@ def chains_on_a_line(source: Source):
 def log_variances(net, x):
     """log V_0, ..., log V_L of inputs, activations and outputs, their errors, and V_L > 0."""
     layers = (*net.activations(x), net(x))
-    variances = torch.stack([total_variance(Z) for Z in layers], -1)
+    variances = torch.stack([data.total_variance(Z) for Z in layers], -1)
     live = torch.where(variances > 0, variances, torch.ones_like(variances))
     if not isinstance(x, torch.Tensor):
         return torch.log(live), None, (variances > 0).all(-1)
     sizes = [x.abs().amax((-2, -1))]
     for layer in range(1, net.depth + 1):
         part = net.with_parameters(net.weights[:layer], net.biases[:layer])
-        sizes.append(network_scale(part, x).amax((-2, -1)))
+        sizes.append(tolerances.network_scale(part, x).amax((-2, -1)))
     error = 2.0**-40 * torch.stack(sizes, -1) / live.sqrt()
     return torch.log(live), error, (variances > 0).all(-1)
 
@@ -115,7 +109,7 @@ def layer_terms(net, shares):
     tail_share, bias_share, excess_share = shares
     terms, sizes = [], []
     for W, b in zip(net.weights, net.biases, strict=True):
-        s = singular_values(W)
+        s = linalg.singular_values(W)
         x, tail, bias = s[..., 0] ** 2, (s[..., 1:] ** 2).sum(-1), (b * b).sum(-1)
         excess = x - 1 - torch.log(torch.where(x > 0, x, torch.ones_like(x)))
         terms.append(tail_share * tail + bias_share * bias + excess_share * excess)
@@ -187,9 +181,9 @@ def isotropic_data(source: Source):
     same = source.integer(0, 1) == 1
     k, depth = 2 if same else source.integer(1, 3), source.integer(1, 5)
     slopes = slope_in_range(source, low=-STEEPEST, high=STEEPEST)
-    identity = eye(k, slopes).expand(*source.batch, k, k)
+    identity = linalg.eye(k, slopes).expand(*source.batch, k, k)
     if same:
-        c = power(scalar(Fraction(1, 2), slopes), Fraction(1, 2))
+        c = linalg.power(linalg.scalar(Fraction(1, 2), slopes), Fraction(1, 2))
         zero = identity.new_zeros((*source.batch, k))
         points = torch.cat((identity, -identity), -2) + 2
         return Network([c * identity] * depth, [zero] * depth, slopes), points
@@ -215,11 +209,11 @@ def close_to_the_origin(source: Source):
     t = t + torch.arange(2, dtype=torch.float64)
     delta = Fraction(1, source.choice((16, 64)))
     depth = source.integer(1, 5)
-    w = constant(Fraction(1, 2), like=t[..., 0])[..., None, None].expand(*source.batch, 2, 2)
-    root = power(scalar(Fraction(1, 2), t), Fraction(1, 2)) * scalar(delta, t)
+    w = linalg.constant(Fraction(1, 2), like=t[..., 0])[..., None, None].expand(*source.batch, 2, 2)
+    root = linalg.power(linalg.scalar(Fraction(1, 2), t), Fraction(1, 2)) * linalg.scalar(delta, t)
     b = torch.stack((root, -root)).expand(*source.batch, 2)
     net = Network([w] * depth, [b] * depth, slope_in_range(source, low=-STEEPEST, high=STEEPEST))
-    return net, points_on_a_line(t) * scalar(delta, t)
+    return net, witnesses.points_on_a_line(t) * linalg.scalar(delta, t)
 
 
 def uncentred(Z):
@@ -279,7 +273,7 @@ def uncentred(Z):
     ),
     audit="on data: |a| ≤ 1, varying outputs; spectra",
 )
-def test_one_dimensional_representations(net, x, *, shares=ONCE, share=1, moment=covariance):
+def test_one_dimensional_representations(net, x, *, shares=ONCE, share=1, moment=data.covariance):
     r"""In most layers of a cheap network the centred data are nearly one-dimensional.
 
     For every network with a slope $|a| \le 1$ and all data whose outputs are not constant, let $V_\ell$ be
@@ -302,10 +296,10 @@ def test_one_dimensional_representations(net, x, *, shares=ONCE, share=1, moment
     for layer, (Z, W, b) in enumerate(
         zip(net.activations(x), net.weights, net.biases, strict=True)
     ):
-        s = singular_values(moment(Z))
+        s = linalg.singular_values(moment(Z))
         top = torch.where(s[..., 0] > 0, s[..., 0], torch.ones_like(s[..., 0]))
         second = s[..., 1] if s.shape[-1] > 1 else 0 * top
-        w, bias = frobenius_squared(W), (b * b).sum(-1)
+        w, bias = linalg.frobenius_squared(W), (b * b).sum(-1)
         excess = w - 1 - torch.log(torch.where(w > 0, w, torch.ones_like(w)))
         data = logs[..., layer] - torch.log(top)
         terms.append(bias_share * bias + excess_share * excess + data_share * data)

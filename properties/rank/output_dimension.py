@@ -1,9 +1,7 @@
 """After Def. 1 of `rank`: the Jacobian rank is the dimension of the output set."""
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, paper, regions
 from rankcheck.instances import Source, instances, integer_box, integer_network
-from rankcheck.regions import regions
-from rankcheck.theory.regions.image import image_dimension
 
 from ._regions import proved_rank
 
@@ -19,7 +17,7 @@ def networks_on_boxes(source: Source):
 
 def dimension_of_edges(cells):
     """The largest dimension of the image of an edge: of two vertices of each region."""
-    return image_dimension(cells, corners=2)
+    return regions.image_dimension(cells, corners=2)
 
 
 @identity(
@@ -27,12 +25,12 @@ def dimension_of_edges(cells):
     paper("rank", "after Def. 1"),
     instances=networks_on_boxes(),
     mutants={"Ω without interior points": {"dimension": dimension_of_edges}},
-    witness=image_dimension,
+    witness=regions.image_dimension,
     no_ball="linear regions are listed for float weights; dimensions are proved in rationals",
     effort=0.5,
     audit="left out: it checks a function of rankcheck, on any network",
 )
-def test_output_dimension(net, box, *, dimension=image_dimension):
+def test_output_dimension(net, box, *, dimension=regions.image_dimension):
     r"""The Jacobian rank is the dimension of the output set.
 
     $\operatorname{rank}_J(f; \Omega) = \dim f(\Omega)$ for an open bounded $\Omega$: $f(\Omega)$ is
@@ -44,5 +42,5 @@ def test_output_dimension(net, box, *, dimension=image_dimension):
     the values at the vertices, the rank from the Jacobians. $\Omega$ needs interior points: on a
     segment in the plane the identity has $\operatorname{rank}_J = 2$ and an output set of dimension 1.
     """
-    cells = regions(net, *box)
+    cells = regions.regions(net, *box)
     return eq(dimension(cells), proved_rank(net, box))

@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, network_at_points
-from rankcheck.theory.witnesses.padding import pad
 
 
 @instances
@@ -25,7 +23,7 @@ def networks_and_one_unit_less(source: Source):
 def pad_or_cut(net, hidden):
     """The padded network; units beyond a smaller width are left out."""
     most = [max(n, m) for n, m in zip(hidden, net.widths[1:-1], strict=True)]
-    wide = pad(net, most)
+    wide = witnesses.pad(net, most)
     ends = (net.widths[0], *hidden, net.widths[-1])
     weights = [w[..., :n, :m] for w, n, m in zip(wide.weights, ends[1:], ends[:-1], strict=True)]
     return wide.with_parameters(
@@ -35,7 +33,7 @@ def pad_or_cut(net, hidden):
 
 def copies(net, hidden):
     """A network whose added units are copies of the first unit of their layer."""
-    padded = pad(net, hidden)
+    padded = witnesses.pad(net, hidden)
     weights, biases = [], []
     for w, b, n in zip(padded.weights, padded.biases, net.widths[1:], strict=True):
         unit = torch.arange(b.shape[-1], device=b.device)
@@ -51,7 +49,7 @@ def copies(net, hidden):
     instances=networks_and_widths(),
     needs={"no hidden width is smaller": networks_and_one_unit_less()},
     mutants={"copies of a unit for zero units": {"witness": copies}},
-    witness=pad,
+    witness=witnesses.pad,
     audit="left out: a construction: zero units keep function and cost",
 )
 def test_padding(net, hidden, x, *, witness=pad_or_cut):
@@ -66,7 +64,7 @@ def test_padding(net, hidden, x, *, witness=pad_or_cut):
     wide = witness(net, hidden)
     widths = zip(wide.widths[1:-1], hidden, strict=True)
     return (
-        eq(wide(x), net(x), scale=network_scale(net, x), label="the function"),
+        eq(wide(x), net(x), scale=tolerances.network_scale(net, x), label="the function"),
         eq(wide.cost(), net.cost(), label="the cost"),
         eq(wide.jacobian(x), net.jacobian(x), error=net.jacobian_noise(x)[..., None, None],
            label="the Jacobian"),

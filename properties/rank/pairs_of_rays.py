@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, costs, leq, linalg, paper, witnesses
 from rankcheck.instances import (
     Source,
     bent_loops,
@@ -15,10 +15,6 @@ from rankcheck.instances import (
     slope,
     slope_in_range,
 )
-from rankcheck.linalg import eye, frobenius_squared
-from rankcheck.networks import Network
-from rankcheck.theory.costs.rays import room_of_two_rays
-from rankcheck.theory.witnesses.loops import activate
 
 from ._obtuse import never_obtuse
 
@@ -60,10 +56,10 @@ def test_two_rays_at_a_layer(rays, W, kinked, a, *, factor=4):
     $\Psi(p, q) = |p|^2 |q|^2 - (p \cdot q)_+^2$, and for layers in which a unit is linear or has the
     activation $\sigma_a$, $|a| \le 1$.
     """
-    norm = frobenius_squared(W)
-    after = room_of_two_rays(activate(W @ rays, kinked, a))
+    norm = linalg.frobenius_squared(W)
+    after = costs.room_of_two_rays(witnesses.activate(W @ rays, kinked, a))
     size = norm * norm * (rays * rays).sum(-2).prod(-1)
-    return leq(factor * after, norm * norm * room_of_two_rays(rays), scale=size)
+    return leq(factor * after, norm * norm * costs.room_of_two_rays(rays), scale=size)
 
 
 @instances
@@ -78,7 +74,7 @@ def pairs_of_units(source: Source):
     """Two units, one for either half-line, and layers s·1 of any number."""
     s = positive(source, 1, 1, low=0.5, high=1.5)
     ends = torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
-    middle = [s * eye(2, like=ends)] * source.integer(0, 3)
+    middle = [s * linalg.eye(2, like=ends)] * source.integer(0, 3)
     return Network.linear((s * ends, *middle, s * ends.mT))
 
 
@@ -121,7 +117,7 @@ def test_cost_on_the_line(net, *, least=2):
     slopes = torch.stack((far(one), far(-one)), -1)
     mean = net.cost() / (least * net.depth)
     size = mean ** (2 * net.depth)
-    return leq(room_of_two_rays(slopes), size, scale=size)
+    return leq(costs.room_of_two_rays(slopes), size, scale=size)
 
 
 @instances

@@ -2,11 +2,8 @@
 
 import torch
 
-from rankcheck import eq, identity, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, eq, identity, leq, linalg, paper, tolerances
 from rankcheck.instances import Source, instances, network_at_points
-from rankcheck.linalg import frobenius_squared, rank
-from rankcheck.networks import Network
 
 
 @instances
@@ -48,7 +45,10 @@ def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian, everywhere=Fa
         same = same & ((here == there).all(-1) | everywhere)
     step = (jacobian(net, x) @ (y - x).unsqueeze(-1)).squeeze(-1)
     return eq(
-        net(y), net(x) + step, where=same, scale=network_scale(net, x) + network_scale(net, y)
+        net(y),
+        net(x) + step,
+        where=same,
+        scale=tolerances.network_scale(net, x) + tolerances.network_scale(net, y),
     )
 
 
@@ -138,18 +138,22 @@ def test_continuous_across_boundaries(
     (*inner, above), (*_, below) = pieces(net, x, layer, unit)
     row = inner[layer].weights[0][..., unit, :]
     on, off = x + tangent(row, step), x + step
-    size = network_scale(net, x) + network_scale(net, on) + network_scale(net, off)
+    size = (
+        tolerances.network_scale(net, x)
+        + tolerances.network_scale(net, on)
+        + tolerances.network_scale(net, off)
+    )
     inside = torch.ones(net.batch, dtype=torch.bool, device=x.device)
     for index, (here, there) in enumerate(zip(net.pattern(x), net.pattern(off), strict=True)):
         number = torch.arange(here.shape[-1], device=x.device)
         inside = inside & ((here == there) | ((number == unit) & (index == layer))).all(-1)
     positive = net.preactivations(off)[layer][..., unit] >= 0
     side = torch.where(positive.unsqueeze(-1), above(off), below(off))
-    product = frobenius_squared(net.weights[0])
+    product = linalg.frobenius_squared(net.weights[0])
     for w in net.weights[1:]:
-        product = product * frobenius_squared(w)
+        product = product * linalg.frobenius_squared(w)
     noise = 2.0**-46 * product.sqrt()
-    jump = rank(above.weights[0] - below.weights[0], noise)
+    jump = linalg.rank(above.weights[0] - below.weights[0], noise)
     return (
         eq(above(on), below(on), scale=size, label="on the hyperplane"),
         leq(jump, 1, label="the jump of the Jacobian"),

@@ -1,12 +1,10 @@
 """Cor. 1 of `rank`: a depth that is enough for every piecewise-linear function."""
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import STEEPEST, Source, instances, max_form
-from rankcheck.witnesses import MaxForm, deepen, leaky_representation, max_network
 
 
-def functions(source: Source, times: int = 1) -> MaxForm:
+def functions(source: Source, times: int = 1) -> witnesses.MaxForm:
     """A function of up to four variables, of `times` n + 1 pieces in a maximum."""
     n, terms, outputs = source.integer(1, 4), source.integer(1, 4), source.integer(1, 2)
     return max_form(source, n, outputs=outputs, terms=terms, pieces=times * (n + 1))
@@ -36,19 +34,21 @@ def twice_as_many_pieces(source: Source):
 def integer_functions(source: Source):
     """The same with integer coefficients and points and a dyadic slope: nothing is rounded."""
     form, extra, _, x = piecewise_linear_functions()(source)
-    whole = MaxForm(form.gradients.round(), form.offsets.round(), form.signs)
+    whole = witnesses.MaxForm(form.gradients.round(), form.offsets.round(), form.signs)
     return whole, extra, source.choice((0.0, 0.5, -0.5)), x.round()
 
 
 def minima(form, depth=None):
     """The tree that takes minima."""
-    return max_network(MaxForm(-form.gradients, -form.offsets, -form.signs), depth)
+    return witnesses.max_network(
+        witnesses.MaxForm(-form.gradients, -form.offsets, -form.signs), depth
+    )
 
 
 def one_layer_more(form, depth=None):
     """A network with a layer too many."""
-    net = max_network(form)
-    return deepen(net, net.depth + 1 if depth is None else depth)
+    net = witnesses.max_network(form)
+    return witnesses.deepen(net, net.depth + 1 if depth is None else depth)
 
 
 @construction(
@@ -60,9 +60,9 @@ def one_layer_more(form, depth=None):
         "minima for maxima": {"witness": minima},
         "a layer more than stated": {"witness": one_layer_more},
     },
-    witness=max_network,
+    witness=witnesses.max_network,
 )
-def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
+def test_piecewise_linear_depth(form, extra, slope, x, *, witness=witnesses.max_network):
     r"""A piecewise-linear function of n variables as a network of depth ⌈log2(n+1)⌉ + 1.
 
     $f = \sum_j s_j \max_{i \in S_j} \ell_i$ with $|S_j| \le n + 1$ affine functions of $n$ variables
@@ -75,14 +75,14 @@ def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
     net = witness(form)
     n = form.gradients.shape[-1]
     deeper = witness(form, net.depth + extra)
-    leaky = leaky_representation(deeper, slope)
+    leaky = witnesses.leaky_representation(deeper, slope)
     f = form(x)
     return (
         eq(net.depth, n.bit_length() + 1, label="the least depth"),
         eq(deeper.depth, net.depth + extra, label="a larger depth"),
-        eq(net(x), f, scale=network_scale(net, x), label="the function"),
-        eq(deeper(x), f, scale=network_scale(deeper, x), label="the function, deeper"),
-        eq(leaky(x), f, scale=network_scale(leaky, x), label="the function, leaky"),
+        eq(net(x), f, scale=tolerances.network_scale(net, x), label="the function"),
+        eq(deeper(x), f, scale=tolerances.network_scale(deeper, x), label="the function, deeper"),
+        eq(leaky(x), f, scale=tolerances.network_scale(leaky, x), label="the function, leaky"),
     )
 
 
@@ -91,9 +91,9 @@ def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
     paper("rank", "Cor. 1"),
     instances=integer_functions(),
     mutants={"minima for maxima": {"witness": minima}},
-    witness=max_network,
+    witness=witnesses.max_network,
 )
-def test_piecewise_linear_on_integers(form, extra, slope, x, *, witness=max_network):
+def test_piecewise_linear_on_integers(form, extra, slope, x, *, witness=witnesses.max_network):
     r"""On integers the network of maxima equals its function to the last bit.
 
     With integer coefficients the ReLU network of $f = \sum_j s_j \max_i \ell_i$ equals $f$ at every

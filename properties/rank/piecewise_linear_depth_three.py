@@ -2,24 +2,24 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import STEEPEST, Source, instances, max_form
-from rankcheck.witnesses import MaxForm, Maximum, binary_tree, leaky_representation, max_network
 
 from ._two_layers import two_layers
 
 
-def minimum(pieces: int) -> Maximum:
+def minimum(pieces: int) -> witnesses.Maximum:
     """The minimum: the signs of the first and the last matrix are changed."""
     first, *middle, last = two_layers(pieces).matrices
-    return Maximum((-first, *middle, -last), two_layers(pieces).times)
+    return witnesses.Maximum((-first, *middle, -last), two_layers(pieces).times)
 
 
-def a_unit_less(pieces: int) -> Maximum:
+def a_unit_less(pieces: int) -> witnesses.Maximum:
     """Without the first unit of the last hidden layer."""
     *rest, last = two_layers(pieces).matrices
-    return Maximum((*rest, torch.cat((0 * last[:, :1], last[:, 1:]), -1)), two_layers(pieces).times)
+    return witnesses.Maximum(
+        (*rest, torch.cat((0 * last[:, :1], last[:, 1:]), -1)), two_layers(pieces).times
+    )
 
 
 @instances
@@ -45,7 +45,11 @@ def more_pieces(source: Source):
 def integer_functions(source: Source):
     """A function of at most 5 variables with whole coefficients, further layers, a whole point."""
     form, extra, _, x = functions(most=5)(source)
-    return MaxForm(form.gradients.round(), form.offsets.round(), form.signs), extra, x.round()
+    return (
+        witnesses.MaxForm(form.gradients.round(), form.offsets.round(), form.signs),
+        extra,
+        x.round(),
+    )
 
 
 @construction(
@@ -54,11 +58,11 @@ def integer_functions(source: Source):
     instances=functions(),
     needs={"at most n + 1 functions in a maximum": more_pieces()},
     mutants={
-        "a tree of maxima of two": {"maximum": binary_tree},
+        "a tree of maxima of two": {"maximum": witnesses.binary_tree},
         "minima for maxima": {"maximum": minimum},
         "a unit less": {"maximum": a_unit_less},
     },
-    witness=max_network,
+    witness=witnesses.max_network,
     effort=0.2,
 )
 def test_piecewise_linear_depth_three(form, extra, slope, x, *, maximum=two_layers):
@@ -77,13 +81,13 @@ def test_piecewise_linear_depth_three(form, extra, slope, x, *, maximum=two_laye
     """
     n, pieces = form.gradients.shape[-1], form.gradients.shape[-2]
     largest = maximum(pieces)
-    net = max_network(form, len(largest.matrices) + extra, maximum=largest)
-    leaky = leaky_representation(net, slope)
+    net = witnesses.max_network(form, len(largest.matrices) + extra, maximum=largest)
+    leaky = witnesses.leaky_representation(net, slope)
     f = form(x)
     return (
         eq(net.depth, min(n + 1, 3) + extra, label="the depth"),
-        eq(net(x), f, scale=network_scale(net, x), label="the function"),
-        eq(leaky(x), f, scale=network_scale(leaky, x), label="the function, leaky"),
+        eq(net(x), f, scale=tolerances.network_scale(net, x), label="the function"),
+        eq(leaky(x), f, scale=tolerances.network_scale(leaky, x), label="the function, leaky"),
     )
 
 
@@ -95,7 +99,7 @@ def test_piecewise_linear_depth_three(form, extra, slope, x, *, maximum=two_laye
         "minima for maxima": {"maximum": minimum},
         "a unit less": {"maximum": a_unit_less},
     },
-    witness=max_network,
+    witness=witnesses.max_network,
     effort=0.3,
 )
 def test_piecewise_linear_depth_three_on_integers(form, extra, x, *, maximum=two_layers):
@@ -107,6 +111,6 @@ def test_piecewise_linear_depth_three_on_integers(form, extra, x, *, maximum=two
     networks are those of field.max-of-five and field.max-of-six.
     """
     largest = maximum(form.gradients.shape[-2])
-    whole = MaxForm(form.gradients, form.offsets, largest.times * form.signs)
-    net = max_network(whole, len(largest.matrices) + extra, maximum=largest)
+    whole = witnesses.MaxForm(form.gradients, form.offsets, largest.times * form.signs)
+    net = witnesses.max_network(whole, len(largest.matrices) + extra, maximum=largest)
     return eq(net(x), whole(x), terms=0)

@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, linalg, paper, witnesses
 from rankcheck.instances import Source, instances, positive
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import rank_one_interpolant
 
 
 @instances
@@ -68,8 +66,8 @@ def test_range_of_depths(c, C, k, log_number, u, v, *, last=last_depth, share=1)
     neither bound decides. The proof: $L \log(1 + \frac C{kL}) \le \frac Ck$. Both sides are compared by
     their logarithms, at real $L$.
     """
-    growth = 2 * scalar(1 - share * Fraction(1, k), c) * log_number
-    true_growth = 2 * scalar(1 - Fraction(1, k), c) * log_number
+    growth = 2 * linalg.scalar(1 - share * Fraction(1, k), c) * log_number
+    true_growth = 2 * linalg.scalar(1 - Fraction(1, k), c) * log_number
     L = u * last(growth, C, k, c)
     within = (L > 0) & (c > 0)
     L = torch.where(within, L, torch.ones_like(L))
@@ -128,7 +126,7 @@ def gaps(x):
         "1 − 1/(k + 1) in place of 1 − 1/k": {"more": 1},
     },
     loose={"the interpolant": "its h has depth two and a kink at each of the N points"},
-    witness=rank_one_interpolant,
+    witness=witnesses.rank_one_interpolant,
 )
 def test_constant_of_rank_one_fits(x, depth, *, factor=2, diagonal=1, more=0):
     r"""The constant C_N of rank-one fits grows like log N if the true rank is above one.
@@ -149,11 +147,11 @@ def test_constant_of_rank_one_fits(x, depth, *, factor=2, diagonal=1, more=0):
     """
     count, k = x.shape[-2:]
     ratio = (count - 1) * gaps(x).amin(-1) / gaps(x).amax(-1)
-    fit = rank_one_interpolant(x, x)
+    fit = witnesses.rank_one_interpolant(x, x)
     constant = fit.g.cost() + fit.h.cost() - 3
-    logarithm, log_number = factor * ratio.log(), scalar(count, x).log()
-    growth = 2 * scalar(1 - Fraction(1, k + more), x) * log_number
-    growth = growth - diagonal * scalar(k, x).log() + 0 * logarithm
+    logarithm, log_number = factor * ratio.log(), linalg.scalar(count, x).log()
+    growth = 2 * linalg.scalar(1 - Fraction(1, k + more), x) * log_number
+    growth = growth - diagonal * linalg.scalar(k, x).log() + 0 * logarithm
     size = depth + logarithm.abs() + log_number
     return (
         leq(

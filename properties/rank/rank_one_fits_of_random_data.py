@@ -6,11 +6,8 @@ from fractions import Fraction
 import torch
 from scipy.special import bdtrc
 
-from rankcheck import Erratum, leq, paper, statistical
-from rankcheck.data import distances, likely_length, log_path_tail, path_lower_bound, shortest_path
+from rankcheck import Erratum, data, leq, paper, statistical, witnesses
 from rankcheck.instances import Source, instances
-from rankcheck.theory.data import path_tail
-from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 from ._random_points import discrete, folded, uniform
 
@@ -31,7 +28,7 @@ def small_samples(source: Source):
 
 def without_the_volume(n, k, level):
     """The length with 1 in place of k! ω_k."""
-    return likely_length(n, k, level) * math.exp((log_path_tail(2, k, 1.0)) / k)
+    return data.likely_length(n, k, level) * math.exp((data.log_path_tail(2, k, 1.0)) / k)
 
 
 def one_order(n, k, level):
@@ -49,11 +46,11 @@ def one_order(n, k, level):
     },
     loose="all orders are added, and the faces of the cube ignored; the share of short paths "
     "is on average 0.94 of the level for n = 2, k = 1, and less for more points",
-    witness=path_tail,
+    witness=data.path_tail,
     no_ball="the points are random floats",
     effort=0.2,
 )
-def test_path_tail(points, level, *, length=likely_length):
+def test_path_tail(points, level, *, length=data.likely_length):
     r"""The shortest path through n random points is rarely short.
 
     For $n \ge 2$ independent points with densities of at most $\rho$ on $\mathbb R^k$:
@@ -67,7 +64,7 @@ def test_path_tail(points, level, *, length=likely_length):
     """
     samples, n, k = points.shape
     longest = length(n, k, level)
-    short = sum(shortest_path(distances(y))[0] <= longest for y in points.numpy())
+    short = sum(data.shortest_path(data.distances(y))[0] <= longest for y in points.numpy())
     most = next(m for m in range(samples + 1) if bdtrc(m, samples, level) <= LEVEL)
     return leq(torch.tensor(float(short)), float(most))
 
@@ -86,8 +83,8 @@ def fitted_data(source: Source, law):
     distinct = torch.unique(x, dim=0)
     y = size * folded(distinct, k, folds)
     direction = torch.tensor([1.0, 2.0**0.5, 3.0**0.5, 5.0**0.5], dtype=torch.float64)[: k + extra]
-    f = rank_one_interpolant(distinct, y, 0, direction)
-    net = identity_layers(f.h, f.g, depth, torch.zeros_like(distinct[0, :1]))
+    f = witnesses.rank_one_interpolant(distinct, y, 0, direction)
+    net = witnesses.identity_layers(f.h, f.g, depth, torch.zeros_like(distinct[0, :1]))
     return net, distinct, y, (count, k), size
 
 
@@ -104,20 +101,20 @@ def discrete_data(source: Source):
     x = torch.unique(discrete(256, k, "fit", seed), dim=0)
     y = folded(x, k, source.integer(0, 3))
     direction = torch.tensor([1.0, 2.0**0.5, 3.0**0.5], dtype=torch.float64)[:k]
-    f = rank_one_interpolant(x, y, 0, direction)
-    net = identity_layers(f.h, f.g, source.integer(3, 12), torch.zeros_like(x[0, :1]))
+    f = witnesses.rank_one_interpolant(x, y, 0, direction)
+    net = witnesses.identity_layers(f.h, f.g, source.integer(3, 12), torch.zeros_like(x[0, :1]))
     return net, x, y, (256, k), torch.ones((), dtype=torch.float64)
 
 
 def one_dimension_more(count, k, level):
     """The length for data of dimension k + 1."""
-    return likely_length(count, k + 1, level)
+    return data.likely_length(count, k + 1, level)
 
 
 def paths(y):
     """TSP(y), or a lower bound of it for many points."""
-    D = distances(y.numpy())
-    return shortest_path(D)[0] if len(D) <= 9 else path_lower_bound(D, rounds=40)
+    D = data.distances(y.numpy())
+    return data.shortest_path(D)[0] if len(D) <= 9 else data.path_lower_bound(D, rounds=40)
 
 
 @statistical(
@@ -133,7 +130,7 @@ def paths(y):
         "much larger than the logarithm of the slope",
         "the rate": "c_ε is the least t_ε(N)/N^(1 − 1/k), which is attained at N = 2",
     },
-    witness=path_tail,
+    witness=data.path_tail,
     no_ball="the points are random floats",
     errata=Erratum(
         printed=r"$x_1$, …, $x_N$ sampled $i.i.d$. from a distribution $p$ with support $\Omega$",
@@ -147,7 +144,7 @@ def paths(y):
     effort=0.1,
     audit="left out: a statistical claim about random data",
 )
-def test_rank_one_fits_of_random_data(net, x, y, shape, size, *, length=likely_length):
+def test_rank_one_fits_of_random_data(net, x, y, shape, size, *, length=data.likely_length):
     r"""A rank-one fit of N random data of a rank-k function costs at least a power of N.
 
     Let $f^*: \Omega \to \mathbb R^m$ have Jacobian rank $k$, and let $x_1, \dots, x_N$, $N \ge 2$, be drawn
@@ -169,7 +166,7 @@ def test_rank_one_fits_of_random_data(net, x, y, shape, size, *, length=likely_l
     share = 1 - Fraction(1, k)
     least = length(count, k, RISK)
     constant = length(2, k, RISK) / 2.0**share
-    diameter = float(distances(x.numpy()).max())
+    diameter = float(data.distances(x.numpy()).max())
     tsp = torch.tensor(paths(y), dtype=torch.float64)
     bound = (size * least / diameter) ** (2 / net.depth)
     rate = torch.tensor(constant * float(count) ** float(share), dtype=torch.float64)

@@ -2,11 +2,8 @@
 
 import torch
 
-from rankcheck import Erratum, construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Erratum, Network, construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import Source, distinct_points, instances, slope
-from rankcheck.networks import Network
-from rankcheck.witnesses import RankOneInterpolant, identity_layers, rank_one_interpolant
 
 
 @instances
@@ -20,18 +17,18 @@ def data_sets(source: Source):
 
 def for_relu(x, y, a):
     """The interpolant for ReLU, used with another slope."""
-    found = rank_one_interpolant(x, y)
+    found = witnesses.rank_one_interpolant(x, y)
     g, h = (Network(net.weights, net.biases, a) for net in (found.g, found.h))
-    return RankOneInterpolant(g, h, found.knots, found.slopes)
+    return witnesses.RankOneInterpolant(g, h, found.knots, found.slopes)
 
 
 def not_translated(x, y, a):
     """The interpolant with its projected points moved to both sides of zero."""
-    found = rank_one_interpolant(x, y, a)
+    found = witnesses.rank_one_interpolant(x, y, a)
     shift = found.knots.mean(-1, keepdim=True)
     g = Network(found.g.weights, (found.g.biases[0] - shift,), a)
     h = Network(found.h.weights, (found.h.biases[0] + shift, found.h.biases[1]), a)
-    return RankOneInterpolant(g, h, found.knots, found.slopes)
+    return witnesses.RankOneInterpolant(g, h, found.knots, found.slopes)
 
 
 @construction(
@@ -42,7 +39,7 @@ def not_translated(x, y, a):
         "the kink of σ_a taken for that of ReLU": {"witness": for_relu},
         "no translation into the positive half-line": {"witness": not_translated},
     },
-    witness=rank_one_interpolant,
+    witness=witnesses.rank_one_interpolant,
     errata=Erratum(
         printed=r"there is a depth $\lceil \log_2(n_0 + 1) \rceil$ networks which represents $g$ "
         "and a depth 2 network which represents the function $f$",
@@ -52,7 +49,7 @@ def not_translated(x, y, a):
         place="proof of Prop. 8",
     ),
 )
-def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=rank_one_interpolant):
+def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=witnesses.rank_one_interpolant):
     r"""Any N points are fitted through $\mathbb R^1$, at cost $1 + C_N/L$ per layer.
 
     For $N$ points with distinct inputs there are $g: \mathbb R^n \to \mathbb R$ of depth 1 and
@@ -66,9 +63,9 @@ def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=rank_one_int
     layer is enough.
     """
     f = witness(x, y, slope)
-    net = identity_layers(f.h, f.g, depth, torch.zeros_like(x[..., 0, :1]))
+    net = witnesses.identity_layers(f.h, f.g, depth, torch.zeros_like(x[..., 0, :1]))
     errors = net(x) - y
-    scale = network_scale(net, x)
+    scale = tolerances.network_scale(net, x)
     constant = f.g.cost() + f.h.cost() - (f.g.depth + f.h.depth)
     loss = (errors * errors).sum(-1).mean(-1) + ridge * net.cost() / depth
     size = ridge * (net.cost() / depth + 1) + (scale * scale).sum(-1).mean(-1) * 2.0**-50
@@ -76,6 +73,11 @@ def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=rank_one_int
         eq(f.g.widths[-1], 1, label="the dimension"),
         eq(f.g.depth + f.h.depth, 3, label="the least depth"),
         eq(net(x), y, scale=scale, label="the fit"),
-        eq(f.network()(x), y, scale=network_scale(f.network(), x), label="the fit at depth two"),
+        eq(
+            f.network()(x),
+            y,
+            scale=tolerances.network_scale(f.network(), x),
+            label="the fit at depth two",
+        ),
         eq(loss, ridge * (1 + constant / depth), scale=size, label="the loss"),
     )

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, leq, linalg, paper, witnesses
 from rankcheck.instances import (
     Source,
     clear_of_boundaries,
@@ -12,9 +12,6 @@ from rankcheck.instances import (
     positive,
     slope_in_range,
 )
-from rankcheck.linalg import singular_values
-from rankcheck.networks import Network
-from rankcheck.witnesses import rank_one_interpolant
 
 
 def data_of(source: Source, net: Network):
@@ -83,9 +80,9 @@ def test_rank_one_wins(net, x, points, extra, *, depth=least_depth):
     rank.rank-one-interpolant, whose networks have every depth $L \ge 3$. The last inequality is
     rank.jacobian-bounds-cost; the middle one follows from $s^{2/L} \ge 1 + \frac2L \log s$.
     """
-    fit = rank_one_interpolant(points, net(points), net.slope)
+    fit = witnesses.rank_one_interpolant(points, net(points), net.slope)
     constant = fit.g.cost() + fit.h.cost() - 3
-    logs = torch.log(singular_values(net.jacobian(x)))
+    logs = torch.log(linalg.singular_values(net.jacobian(x)))
     k = logs.shape[-1]
     L = (1 + extra) * depth(constant, logs.sum(-1), k).clamp(min=1)
     schatten = torch.exp(2 * logs / L.unsqueeze(-1)).sum(-1)

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.balls import BallArray
+from rankcheck import balls, construction, eq, leq, paper, regions
 from rankcheck.instances import Source, instances, integer_box, integer_network
-from rankcheck.regions import regions
 
 from ._regions import exact
 
@@ -29,7 +27,7 @@ def networks_on_boxes(source: Source):
 
 def without_the_last(net, low, high):
     """All regions but one, if there are two or more."""
-    found = regions(net, low, high)
+    found = regions.regions(net, low, high)
     kept = max(len(found) - 1, 1)
     cells = replace(
         found.cells,
@@ -43,7 +41,7 @@ def without_the_last(net, low, high):
 def one_unit_overlooked(net, low, high):
     """The cells on which all hidden units but the last have one sign."""
     if net.depth == 1:
-        return regions(net, low, high)
+        return regions.regions(net, low, high)
     *first, W, last = net.weights
     *before, b, end = net.biases
     overlooked = torch.arange(W.shape[-2]) == W.shape[-2] - 1
@@ -51,13 +49,13 @@ def one_unit_overlooked(net, low, high):
         (*first, torch.where(overlooked.unsqueeze(-1), 0.0, W), last),
         (*before, torch.where(overlooked, 0.0, b), end),
     )
-    found = regions(blind, low, high)
+    found = regions.regions(blind, low, high)
     return replace(found, weights=tuple(W.numpy() for W in net.weights))
 
 
 def flipped(net, low, high):
     """The regions with the sign of the first hidden unit recorded the other way."""
-    found = regions(net, low, high)
+    found = regions.regions(net, low, high)
     patterns = found.cells.patterns.copy()
     patterns[:, :1] = ~patterns[:, :1]
     return replace(found, cells=replace(found.cells, patterns=patterns))
@@ -68,7 +66,7 @@ def twice(net, low, high):
     W, *others = net.weights
     b, *following = net.biases
     if net.depth == 1:
-        return regions(net, low, high)
+        return regions.regions(net, low, high)
     middle = torch.as_tensor((low[0] + high[0]) / 2)
     row = torch.zeros(1, W.shape[-1], dtype=torch.float64)
     row[0, 0] = 1.0
@@ -77,7 +75,7 @@ def twice(net, low, high):
         (torch.cat((W, row)), torch.cat((V, 0 * V[:, :1]), 1), *rest),
         (torch.cat((b, -middle.reshape(1))), *following),
     )
-    found = regions(more, low, high)
+    found = regions.regions(more, low, high)
     n = len(b)
     patterns = np.delete(found.cells.patterns, n, axis=1)
     cells = replace(found.cells, patterns=patterns)
@@ -101,12 +99,12 @@ def crossings(net, vertices):
         "a sign the wrong way round": {"enumeration": flipped},
         "regions cut in two": {"enumeration": twice},
     },
-    witness=regions,
+    witness=regions.regions,
     no_ball="linear regions are listed for float weights; everything is compared in rationals",
     effort=0.5,
     audit="left out: it checks a function of rankcheck, on any network",
 )
-def test_regions_of_a_network(net, box, *, enumeration=regions):
+def test_regions_of_a_network(net, box, *, enumeration=regions.regions):
     r"""The linear regions of a network in a box, each once and none left out.
 
     The activation regions of $f$ in a box $\Omega$ are finitely many polytopes. On each no hidden
@@ -120,12 +118,12 @@ def test_regions_of_a_network(net, box, *, enumeration=regions):
     """
     found, point = enumeration(net, *box), exact(net)
     count = range(len(found))
-    corners = [BallArray.exact(found.exact_vertices(region)) for region in count]
-    inside = BallArray.exact([found.exact_interior(region) for region in count])
+    corners = [balls.BallArray.exact(found.exact_vertices(region)) for region in count]
+    inside = balls.BallArray.exact([found.exact_interior(region) for region in count])
     total, whole = sum(found.exact_volume(), Fraction(0)), int(torch.prod(box[1] - box[0]))
     kinds = {tuple(row) for row in found.patterns.tolist()}
     J: Any = point.jacobian(inside)
-    proved: Any = BallArray.exact(
+    proved: Any = balls.BallArray.exact(
         [[[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()]
          for M in map(found.exact_jacobian, count)]
     )  # fmt: skip

@@ -2,9 +2,8 @@
 
 import torch
 
-from rankcheck import Erratum, eq, identity, paper
+from rankcheck import Erratum, eq, identity, networks, paper
 from rankcheck.instances import STEEPEST, Source, instances
-from rankcheck.networks import leaky
 
 
 @instances
@@ -35,5 +34,5 @@ def test_relu_from_leaky(a, x, *, sign=1):
 
     $\max(0, x) = \frac{\sigma_a(x) + a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$.
     """
-    total = leaky(x, a) + sign * a * leaky(-x, a)
+    total = networks.leaky(x, a) + sign * a * networks.leaky(-x, a)
     return eq(torch.relu(x), total / (1 - a * a), scale=2 * x.abs() / (1 - a * a))

@@ -2,11 +2,8 @@
 
 import torch
 
-from rankcheck import construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import Source, bent_loops, instances, loops, positive, stopped_loops
-from rankcheck.networks import Network
-from rankcheck.theory.witnesses.loops import CLOSED, Loop
 
 
 @instances
@@ -42,9 +39,9 @@ def without_shifts(loop, repeats, size):
     paper("rank", "Remark 4 (what its guard rests on)"),
     instances=loops_and_points(),
     mutants={"no shift of the linear units": {"witness": without_shifts}},
-    witness=Loop.network,
+    witness=witnesses.Loop.network,
 )
-def test_repeated_loops(loop, repeats, size, x, *, witness=Loop.network):
+def test_repeated_loops(loop, repeats, size, x, *, witness=witnesses.Loop.network):
     r"""A loop of layers around a star, repeated p times, is a network at p times its cost.
 
     Let the layers $W_1, \dots, W_M$ take each point of the star $\{t u_j : t \ge 0\} \subset
@@ -65,8 +62,8 @@ def test_repeated_loops(loop, repeats, size, x, *, witness=Loop.network):
     cost = repeats * loop.cost() + 2 * n + size * size * constant
     # Off the star a loop can enlarge rounding errors, so the steepest loops are left out.
     holds = loop.closes() & (loop.cost() <= 32 * loop.length)
-    scale = network_scale(net, x).amax(-1, keepdim=True)
-    missed = CLOSED * scale if isinstance(scale, torch.Tensor) else None
+    scale = tolerances.network_scale(net, x).amax(-1, keepdim=True)
+    missed = witnesses.CLOSED * scale if isinstance(scale, torch.Tensor) else None
     return (
         eq(net(x), x, where=holds, scale=scale, error=missed, label="the function"),
         eq(net.cost(), cost, scale=cost, label="the cost"),

@@ -5,9 +5,8 @@ from typing import Any
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, linalg, paper
 from rankcheck.instances import Source, instances, matrix, orthogonal, positive
-from rankcheck.linalg import frobenius_squared, singular_values
 
 
 @instances
@@ -57,13 +56,16 @@ def test_ridge_in_function_space(W1, W2, Y, ridge, *, penalty=2):
     $\|A - Y\|_F^2 + 2 \lambda \|A\|_*$ over $A$, attained by soft-thresholding the singular values
     of $Y$. For $L \ge 3$: rank.ridge-thresholds-at-depth.
     """
-    s = singular_values(Y)
+    s = linalg.singular_values(Y)
     level = ridge.unsqueeze(-1)
     kept = torch.relu(s - level)
     least = (kept - s) ** 2 + 2 * level * kept
-    objective = frobenius_squared(W2 @ W1 - Y)
-    objective = objective + penalty * ridge * (frobenius_squared(W1) + frobenius_squared(W2)) / 2
-    size = frobenius_squared(W1) * frobenius_squared(W2) + frobenius_squared(Y)
+    objective = linalg.frobenius_squared(W2 @ W1 - Y)
+    objective = (
+        objective
+        + penalty * ridge * (linalg.frobenius_squared(W1) + linalg.frobenius_squared(W2)) / 2
+    )
+    size = linalg.frobenius_squared(W1) * linalg.frobenius_squared(W2) + linalg.frobenius_squared(Y)
     return leq(least.sum(-1), objective, scale=size)
 
 
@@ -181,10 +183,10 @@ def test_ridge_thresholds_at_depth(weights, Y, at, *, least=largest_root):
     exact. Proof: docs/proofs/ridge-thresholds-at-depth.md.
     """
     product, size = weights[0], torch.ones_like(at.ridge)
-    norms = frobenius_squared(weights[0])
+    norms = linalg.frobenius_squared(weights[0])
     for W in weights[1:]:
-        product, norms = W @ product, norms + frobenius_squared(W)
+        product, norms = W @ product, norms + linalg.frobenius_squared(W)
     for W in weights:
-        size = size * frobenius_squared(W)
-    objective = frobenius_squared(product - Y) + at.ridge * norms
-    return leq(least(at), objective, scale=size + frobenius_squared(Y))
+        size = size * linalg.frobenius_squared(W)
+    objective = linalg.frobenius_squared(product - Y) + at.ridge * norms
+    return leq(least(at), objective, scale=size + linalg.frobenius_squared(Y))

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import leq, limit, paper
+from rankcheck import leq, limit, linalg, paper
 from rankcheck.instances import Source, instances, matrix, partial_isometries, signs
-from rankcheck.linalg import power, rank, schatten_power, singular_values
 
 
 @instances
@@ -32,7 +31,7 @@ def remainder(values, count, L, order, factor):
     counted = torch.arange(values.shape[-1], device=count.device) < count.unsqueeze(-1)
     safe = torch.where(counted, values, torch.ones_like(values))
     logs = safe.log()
-    largest = torch.maximum(power(safe, Fraction(2, L)), torch.ones_like(safe))
+    largest = torch.maximum(linalg.power(safe, Fraction(2, L)), torch.ones_like(safe))
     linear = count + factor * logs.sum(-1) / L
     return linear, (2 * logs * logs * largest).sum(-1) / L**order
 
@@ -57,14 +56,14 @@ def test_schatten_limits(A, L, *, order=2, factor=2):
 
     As $L \to \infty$ both tend to the number of non-zero values.
     """
-    k = rank(A)
-    linear, bound = remainder(singular_values(A), k, L, order, factor)
-    value = schatten_power(A, Fraction(2, L))
+    k = linalg.rank(A)
+    linear, bound = remainder(linalg.singular_values(A), k, L, order, factor)
+    value = linalg.schatten_power(A, Fraction(2, L))
     entries = A.reshape((*A.shape[:-2], A.shape[-2] * A.shape[-1])).abs()
     entries = entries.sort(-1, descending=True).values
     nonzero = (entries > 0).sum(-1)
     flat, flat_bound = remainder(entries, nonzero, L, order, factor)
-    total = power(entries, Fraction(2, L)).sum(-1)
+    total = linalg.power(entries, Fraction(2, L)).sum(-1)
     size, flat_size = k + linear.abs() + value, nonzero + flat.abs() + total
     return (
         leq(linear, value, scale=size, label="matrix, from below"),

@@ -4,13 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.instances import (
-    balanced_linear_networks,
-    networks_at_points,
-    steep_networks,
-)
-from rankcheck.linalg import power, singular_values
+from rankcheck import bound, leq, linalg, paper
+from rankcheck.instances import balanced_linear_networks, networks_at_points, steep_networks
 
 
 @bound(
@@ -29,7 +24,7 @@ def test_small_second_singular_value(net, x, *, exponent=Fraction(1, 2)):
     $\|\theta\|^2/L \le 1 + c/L$ implies $s_2 \le ((1 + c/L)/2)^{L/2}$.
     """
     J = net.jacobian(x)
-    s = singular_values(J)
+    s = linalg.singular_values(J)
     k = torch.arange(1, s.shape[-1] + 1, dtype=torch.float64, device=x.device)
-    bound = power(net.cost().unsqueeze(-1) / (k * net.depth), net.depth * exponent)
+    bound = linalg.power(net.cost().unsqueeze(-1) / (k * net.depth), net.depth * exponent)
     return leq(s, bound, error=net.jacobian_noise(x).unsqueeze(-1))

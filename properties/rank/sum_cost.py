@@ -2,15 +2,19 @@
 
 import torch
 
-from rankcheck import Erratum, bound, construction, eq, leq, paper, step
-from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances import Source, instances, network
-from rankcheck.networks import Network
-from rankcheck.witnesses import (
-    constant_network,
-    last_bias_as_unit,
-    least_constant_cost,
+from rankcheck import (
+    Erratum,
+    Network,
+    bound,
+    construction,
+    eq,
+    leq,
+    paper,
+    step,
+    tolerances,
+    witnesses,
 )
+from rankcheck.instances import Source, instances, network
 
 
 @instances
@@ -49,7 +53,7 @@ def test_sum_cost(f, g, x, *, cross=last_biases):
     """
     net = f.add(g)
     return (
-        eq(net(x), f(x) + g(x), scale=network_scale(net, x), label="the function"),
+        eq(net(x), f(x) + g(x), scale=tolerances.network_scale(net, x), label="the function"),
         eq(net.cost(), f.cost() + g.cost() + cross(f, g), scale=net.cost(), label="the cost"),
     )
 
@@ -59,9 +63,9 @@ def test_sum_cost(f, g, x, *, cross=last_biases):
     paper("rank", "Thm 4.2 (corrected)"),
     instances=summands(),
     mutants={"the last bias kept": {"witness": lambda net: net}},
-    witness=last_bias_as_unit,
+    witness=witnesses.last_bias_as_unit,
 )
-def test_sum_cost_at_every_depth(f, g, x, *, witness=last_bias_as_unit):
+def test_sum_cost_at_every_depth(f, g, x, *, witness=witnesses.last_bias_as_unit):
     r"""The cost of a sum is at most the sum of the costs and one, at every depth.
 
     $R(f + g; \Omega, L) \le R(f; \Omega, L) + R(g; \Omega, L) + 1$ for $L \ge 2$: before the
@@ -74,7 +78,7 @@ def test_sum_cost_at_every_depth(f, g, x, *, witness=last_bias_as_unit):
     """
     net = witness(f).add(g)
     return (
-        eq(net(x), f(x) + g(x), scale=network_scale(net, x), label="the function"),
+        eq(net(x), f(x) + g(x), scale=tolerances.network_scale(net, x), label="the function"),
         eq(net.cost(), f.cost() + g.cost() + 1, scale=net.cost(), label="the cost"),
         eq(net.depth, f.depth, label="the depth"),
     )
@@ -89,7 +93,7 @@ def networks_at_the_origin(source: Source):
 @instances
 def cheapest_constants(source: Source):
     """The cheapest network for a constant."""
-    return constant_network(source.tensor())
+    return witnesses.constant_network(source.tensor())
 
 
 @instances
@@ -109,10 +113,10 @@ def constants_at_depth_three(source: Source):
     tight=cheapest_constants(),
     needs={"the depth is two": constants_at_depth_three()},
     mutants={"the last bias alone": {"least": lambda v: v * v}},
-    witness=constant_network,
+    witness=witnesses.constant_network,
     audit="on the network: |a| ≤ 1, L = 2, one output",
 )
-def test_constant_cost(net, *, least=least_constant_cost):
+def test_constant_cost(net, *, least=witnesses.least_constant_cost):
     r"""The value at the origin bounds the cost of a network of depth two.
 
     $\|\theta\|^2 \ge R(f(0); 2)$ with $R(v; 2) = v^2$ for $|v| \le 1$ and $2|v| - 1$ beyond: the
@@ -171,5 +175,5 @@ def test_sum_cost_as_printed(depth, v, w):
     most the costs of explicit networks of depth $L$. The counterexample $v = w = 1$ is one at every
     $L \ge 2$. Proof: docs/proofs/constants-at-every-depth.md.
     """
-    f, g = constant_network(v, depth), constant_network(w, depth)
-    return leq(least_constant_cost(v + w), f.cost() + g.cost())
+    f, g = witnesses.constant_network(v, depth), witnesses.constant_network(w, depth)
+    return leq(witnesses.least_constant_cost(v + w), f.cost() + g.cost())

@@ -8,7 +8,19 @@ from typing import Any
 
 import torch
 
-from rankcheck import Erratum, bound, construction, eq, leq, lt, paper, refuted
+from rankcheck import (
+    Erratum,
+    bound,
+    construction,
+    costs,
+    eq,
+    leq,
+    linalg,
+    lt,
+    paper,
+    refuted,
+    witnesses,
+)
 from rankcheck.instances import (
     Source,
     bent_loops,
@@ -19,11 +31,6 @@ from rankcheck.instances import (
     slope,
     slope_in_range,
 )
-from rankcheck.linalg import frobenius_squared
-from rankcheck.theory.costs.rays import room_of_three_rays
-from rankcheck.theory.scalars import scalar
-from rankcheck.theory.witnesses.loops import Loop, activate
-from rankcheck.theory.witnesses.switching_loops import switching_loop
 
 CUBE = Fraction(27, 4)
 """The cube of 3/∛4 = 1.88988…"""
@@ -79,13 +86,13 @@ def test_three_rays_at_a_layer(rays, W, kinked, a, *, cube=CUBE, obtuse=False):
     $\sigma_a$ with $|a| \le 1$,
     $$\|W\|_F^6 \, \Phi(p, q, r) \ge \tfrac{27}4 \, \Phi(\sigma(Wp), \sigma(Wq), \sigma(Wr)) .$$
     """
-    there = activate(W @ rays, kinked, a)
-    before = room_of_three_rays(rays, obtuse=obtuse)
-    after = room_of_three_rays(there, obtuse=obtuse)
-    norm = frobenius_squared(W)
+    there = witnesses.activate(W @ rays, kinked, a)
+    before = costs.room_of_three_rays(rays, obtuse=obtuse)
+    after = costs.room_of_three_rays(there, obtuse=obtuse)
+    norm = linalg.frobenius_squared(W)
     right = norm**3 * before
     size = norm**3 * (rays * rays).sum(-2).prod(-1)
-    return leq(scalar(cube, right) * after, right, scale=size)
+    return leq(linalg.scalar(cube, right) * after, right, scale=size)
 
 
 @instances
@@ -103,14 +110,14 @@ def steep_loops(source: Source):
     a = slope_in_range(source, low=1.5, high=4.0)
     n = rays.shape[-2]
     again = source.tensor(n, W.shape[-2], low=-2.0, high=2.0)
-    return Loop(rays, rays[..., :0], (W, again), (kinked, n), a)
+    return witnesses.Loop(rays, rays[..., :0], (W, again), (kinked, n), a)
 
 
 @instances
 def stretched_axes_again(source: Source):
     """Two opposite rays and one across, and two or four layers that stretch their axis by √2."""
     rays, weights = stretched_chain(source, source.choice((2, 4)))
-    return Loop(rays, rays[..., :0], tuple(weights), (0,) * len(weights), slope(source))
+    return witnesses.Loop(rays, rays[..., :0], tuple(weights), (0,) * len(weights), slope(source))
 
 
 @bound(
@@ -138,13 +145,15 @@ def test_three_rays(loop, *, cube=CUBE):
     has it, is false. Proof: docs/proofs/three-rays.md.
     """
     L, mean = loop.length, loop.cost() / loop.length
-    right = mean ** (3 * L) * room_of_three_rays(loop.rays)
+    right = mean ** (3 * L) * costs.room_of_three_rays(loop.rays)
     size = mean ** (3 * L) * (loop.rays * loop.rays).sum(-2).prod(-1)
-    after = room_of_three_rays(loop.around(loop.rays))
+    after = costs.room_of_three_rays(loop.around(loop.rays))
     closed = loop.closes() & loop.shows_a_star(3)
     return (
-        leq(scalar(Fraction(cube) ** L, right) * after, right, scale=size, label="on the way"),
-        leq(scalar(cube, mean), mean * mean * mean, where=closed, label="around three rays"),
+        leq(
+            linalg.scalar(Fraction(cube) ** L, right) * after, right, scale=size, label="on the way"
+        ),
+        leq(linalg.scalar(cube, mean), mean * mean * mean, where=closed, label="around three rays"),
     )
 
 
@@ -163,9 +172,11 @@ def long_loops_more_often(source: Source):
 
 def without_switches(layers, a):
     """Three times the same phase: two rays grow, and one shrinks."""
-    loop = switching_loop(layers, a)
+    loop = witnesses.switching_loop(layers, a)
     kept = loop.weights[:layers] * 3
-    return Loop(loop.rays, loop.spine, (*kept, loop.weights[0]), (0,) * (3 * layers + 1), a)
+    return witnesses.Loop(
+        loop.rays, loop.spine, (*kept, loop.weights[0]), (0,) * (3 * layers + 1), a
+    )
 
 
 @construction(
@@ -173,10 +184,10 @@ def without_switches(layers, a):
     paper("rankcheck", "docs/proofs/three-rays.md, Theorem 3"),
     instances=long_loops_more_often(),
     mutants={"no change of places": {"witness": without_switches}},
-    witness=switching_loop,
+    witness=witnesses.switching_loop,
     effort=0.2,
 )
-def test_loops_below_two(layers, a, *, witness=switching_loop):
+def test_loops_below_two(layers, a, *, witness=witnesses.switching_loop):
     r"""Loops around three rays that cost less than 2 a layer, for every slope.
 
     The loop has $M = 3(k + 2)$ layers, takes each point of the three rays back to itself, and costs
@@ -186,12 +197,14 @@ def test_loops_below_two(layers, a, *, witness=switching_loop):
     """
     loop = witness(layers, a)
     share = (1 + a * a) / ((1 - a * a) * (1 - a * a))
-    cost = 3 * layers * scalar(Fraction(9, 8) ** 2 + Fraction(8, 9) ** 4, a) + 12 + 6 * share
-    end, size = loop.around(loop.rays), scalar(1 + 2 * layers, a)[..., None, None]
+    cost = 3 * layers * linalg.scalar(Fraction(9, 8) ** 2 + Fraction(8, 9) ** 4, a) + 12 + 6 * share
+    end, size = loop.around(loop.rays), linalg.scalar(1 + 2 * layers, a)[..., None, None]
     return (
         eq(end, loop.rays, scale=size * (1 + share[..., None, None]), label="the rays"),
         eq(loop.cost(), cost, scale=cost, label="the cost"),
-        lt(loop.cost(), 2 * loop.length, where=share < scalar(Fraction(11 * layers, 200), a)),
+        lt(
+            loop.cost(), 2 * loop.length, where=share < linalg.scalar(Fraction(11 * layers, 200), a)
+        ),
     )
 
 
@@ -228,6 +241,6 @@ def test_limit_is_bottleneck_rank_as_printed(layers, a):
     be repeated (rank.repeated-loops, docs/proofs/repeated-loops.md), so it would say that
     $\sum_\ell \|W_\ell\|_F^2 \ge 2M$ for every loop.
     """
-    loop = switching_loop(layers, a)
+    loop = witnesses.switching_loop(layers, a)
     closed = loop.closes() & loop.shows_a_star(3)
     return leq(2 * loop.length, loop.cost(), where=closed)

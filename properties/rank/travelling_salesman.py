@@ -2,8 +2,19 @@
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import (
+    Erratum,
+    Network,
+    bound,
+    data,
+    leq,
+    linalg,
+    networks,
+    paper,
+    regions,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import (
     Source,
     distinct_points,
@@ -13,18 +24,13 @@ from rankcheck.instances import (
     semi_orthogonal,
     slope,
 )
-from rankcheck.linalg import operator_norm
-from rankcheck.networks import Network, interval_bounds
-from rankcheck.regions import regions
-from rankcheck.theory.data.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
-from rankcheck.witnesses import identity_layers, rank_one_interpolant
 
 
 def on_a_box(h, g, x, extra):
     """h and g with the points x, and f = h ∘ g as a network on a box around them."""
     low, high = x.amin(-2) - 1, x.amax(-2) + 1
-    lower, _ = interval_bounds(g, low, high)
-    return h, g, x, (low, high), identity_layers(h, g, h.depth + g.depth + extra, lower)
+    lower, _ = networks.interval_bounds(g, low, high)
+    return h, g, x, (low, high), witnesses.identity_layers(h, g, h.depth + g.depth + extra, lower)
 
 
 @instances
@@ -33,7 +39,7 @@ def functions_through_a_line(source: Source):
     n, m, extra = source.integer(1, 2), source.integer(1, 3), source.integer(0, 12)
     x = distinct_points(source, source.choice((2, 3, 4, 5, 6, 7, 8, 24)), n)
     if source.integer(0, 1) == 1:
-        f = rank_one_interpolant(x, source.tensor(x.shape[-2], m), slope(source))
+        f = witnesses.rank_one_interpolant(x, source.tensor(x.shape[-2], m), slope(source))
         return on_a_box(f.h, f.g, x, extra)
     g = network(source, depth=(1, 2), inputs=n, outputs=1)
     h = network(source, depth=(1, 2), inputs=1, outputs=m, slopes="relu")
@@ -55,7 +61,7 @@ def isometries_of_a_line(source: Source):
     h = Network.linear((s * out,), g.slope)
     x = t * into.mT
     box = x.amin(-2) - 1, x.amax(-2) + 1
-    net = identity_layers(h, g, depth, torch.zeros_like(t[0]))
+    net = witnesses.identity_layers(h, g, depth, torch.zeros_like(t[0]))
     return h, g, x, box, net
 
 
@@ -69,19 +75,19 @@ def identities_of_the_plane(source: Source):
 
 #: The number of points up to which the shortest path is found; it is bounded from below for more.
 EXACT = 9
-assert EXACT <= MOST_POINTS
+assert EXACT <= data.MOST_POINTS
 
 
 def shortest(y):
     """TSP(y), or a lower bound of it for many points."""
-    D = distances(y.numpy())
-    return shortest_path(D)[0] if len(D) <= EXACT else path_lower_bound(D, rounds=40)
+    D = data.distances(y.numpy())
+    return data.shortest_path(D)[0] if len(D) <= EXACT else data.path_lower_bound(D, rounds=40)
 
 
 def closed(y):
     """The length of the shortest path and of the way back to its start."""
-    D = distances(y.numpy())
-    length, order = shortest_path(D)
+    D = data.distances(y.numpy())
+    length, order = data.shortest_path(D)
     return length + float(D[order[0], order[-1]])
 
 
@@ -136,13 +142,15 @@ def test_travelling_salesman(h, g, x, box, net, *, path=shortest, exponent=2):
     start, end = x[z.argmin()], x[z.argmax()]
     step = end - start
     segment = Network((step.unsqueeze(-1),), (start,), f.slope)
-    pieces = regions(f.merged_after(segment), 0, 1)
+    pieces = regions.regions(f.merged_after(segment), 0, 1)
     speeds = torch.from_numpy(pieces.jacobians.copy()).square().sum((-2, -1)).sqrt()
     length = (torch.from_numpy(pieces.volume()) * speeds).sum()
-    steepest = operator_norm(torch.from_numpy(regions(f, *box).jacobians.copy())).max()
+    steepest = linalg.operator_norm(
+        torch.from_numpy(regions.regions(f, *box).jacobians.copy())
+    ).max()
     tsp = torch.tensor(path(y), dtype=torch.float64)
-    diameter = torch.from_numpy(distances(x.numpy())).max()
-    scale = network_scale(f, x).square().sum(-1).sqrt().sum()
+    diameter = torch.from_numpy(data.distances(x.numpy())).max()
+    scale = tolerances.network_scale(f, x).square().sum(-1).sqrt().sum()
     per_layer = (tsp / diameter) ** (exponent / net.depth)
     return (
         leq(tsp, length, scale=scale, label="the length of the path"),

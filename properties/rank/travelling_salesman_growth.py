@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import torch
 
-from rankcheck import leq, paper, statistical
-from rankcheck.data import fitted_exponent, nearest_neighbours, serpentine
+from rankcheck import data, leq, paper, statistical
 from rankcheck.instances import Source, instances, seed_of
-from rankcheck.theory.data import growth
 
 from ._random_points import discrete, folded, uniform, warped
 
@@ -88,7 +86,7 @@ def codimension(k):
     needs={"the law has a density": discrete_samples()},
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},
     loose="a confidence interval is not attained",
-    witness=growth,
+    witness=data.growth,
     no_ball="the points are random floats",
     effort=0.1,
 )
@@ -114,8 +112,8 @@ def test_travelling_salesman_growth(samples, k, *, exponent=codimension):
     """
     sizes = [len(points) for points in samples.sets]
     relations = []
-    for name, length in (("from below", nearest_neighbours), ("from above", serpentine)):
-        fit = fitted_exponent(sizes, [length(points.numpy()) for points in samples.sets])
+    for name, length in (("from below", data.nearest_neighbours), ("from above", data.serpentine)):
+        fit = data.fitted_exponent(sizes, [length(points.numpy()) for points in samples.sets])
         reach = fit.reach(LEVEL) + FINITE_SIZE
         gap = abs(fit.value - exponent(k))
         relations.append(leq(torch.tensor(gap, dtype=torch.float64), reach, label=name))

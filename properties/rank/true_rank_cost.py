@@ -2,17 +2,8 @@
 
 import torch
 
-from rankcheck import Erratum, construction, eq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Erratum, construction, eq, networks, paper, tolerances, witnesses
 from rankcheck.instances import STEEPEST, Source, box, factorisation, instances, max_form, points_in
-from rankcheck.networks import interval_bounds
-from rankcheck.witnesses import (
-    binary_tree,
-    identity_layers,
-    leaky_representation,
-    max_network,
-    translate,
-)
 
 from ._two_layers import two_layers
 
@@ -22,7 +13,7 @@ def data_of_true_rank(source: Source):
     """f* = h ∘ g through R^k, N data points in a box, a ridge λ and two depths."""
     h, g = factorisation(source)
     low, high = box(source, g.widths[0])
-    lower, _ = interval_bounds(g, low, high)
+    lower, _ = networks.interval_bounds(g, low, high)
     data = points_in(source, low, high, source.integer(1, 6))
     least = h.depth + g.depth
     depths = (least + source.integer(0, 8), least + source.integer(0, 30))
@@ -39,7 +30,7 @@ def data_below_the_bound(source: Source):
 
 def by_depth(h, g, depth, lower):
     """The network with weights that grow with the depth, so that its constant depends on it."""
-    net = identity_layers(h, g, depth, lower)
+    net = witnesses.identity_layers(h, g, depth, lower)
     return net.with_parameters([w * (1 + depth / 64) for w in net.weights], net.biases)
 
 
@@ -49,7 +40,7 @@ def by_depth(h, g, depth, lower):
     instances=data_of_true_rank(),
     needs={"g is at least its lower bound at the data": data_below_the_bound()},
     mutants={"weights that grow with the depth": {"witness": by_depth}},
-    witness=identity_layers,
+    witness=witnesses.identity_layers,
     errata=Erratum(
         printed=r"networks of depth $\lceil \log_2 d_{in} + 1 \rceil + 1$ (resp. $\lceil \log_2 k "
         r"+ 1 \rceil + 1$) […] using Corollary 1",
@@ -61,7 +52,7 @@ def by_depth(h, g, depth, lower):
         place="proof of Prop. 11",
     ),
 )
-def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_layers):
+def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=witnesses.identity_layers):
     r"""Any number of data of a function of rank k are fitted at cost k + C/L per layer.
 
     The network of rank.identity-layers for $f^* = h \circ g$ fits every data set $(x_i, f^*(x_i))$
@@ -69,7 +60,7 @@ def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_la
     $\frac1N \sum_i \|f(x_i) - y_i\|^2 + \frac{\lambda}{L} \|\theta\|^2 = \lambda (k + C/L)$, with the
     same $C$ at every depth and for every data set.
     """
-    h_moved, g_moved = translate(h, g, lower)
+    h_moved, g_moved = witnesses.translate(h, g, lower)
     k = g.widths[-1]
     constant = h_moved.cost() + g_moved.cost() - (h.depth + g.depth) * k
     targets = h(g(data))
@@ -77,7 +68,7 @@ def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_la
     for name, depth in zip(("first", "second"), depths, strict=True):
         net = witness(h, g, depth, lower)
         errors = net(data) - targets
-        scale = network_scale(net, data)
+        scale = tolerances.network_scale(net, data)
         size = (scale * scale).sum(-1).mean(-1)
         loss = (errors * errors).sum(-1).mean(-1) + ridge * net.cost() / depth
         relations += [
@@ -114,7 +105,7 @@ def data_outside(source: Source):
 
 def not_translated(h, g, depth, lower):
     """The network without the shift into the positive orthant."""
-    return identity_layers(h, g, depth, torch.zeros_like(lower))
+    return witnesses.identity_layers(h, g, depth, torch.zeros_like(lower))
 
 
 @construction(
@@ -123,15 +114,15 @@ def not_translated(h, g, depth, lower):
     instances=compositions(),
     needs={"the data lie in Ω": data_outside()},
     mutants={
-        "trees of maxima of two": {"maximum": binary_tree},
+        "trees of maxima of two": {"maximum": witnesses.binary_tree},
         "no translation": {"witness": not_translated},
         "weights that grow with the depth": {"witness": by_depth},
     },
-    witness=identity_layers,
+    witness=witnesses.identity_layers,
     effort=0.1,
 )
 def test_true_rank_cost_at_depth_six(
-    h, g, slope, box, data, extra, *, maximum=two_layers, witness=identity_layers
+    h, g, slope, box, data, extra, *, maximum=two_layers, witness=witnesses.identity_layers
 ):
     r"""Data of a function of rank k are fitted at every depth from 6 on, at cost k + C/L per layer.
 
@@ -147,15 +138,15 @@ def test_true_rank_cost_at_depth_six(
     holds from $L = 3$ on.
     """
     first, last = (
-        leaky_representation(
-            max_network(form, max(3, len(largest.matrices)), maximum=largest), slope
+        witnesses.leaky_representation(
+            witnesses.max_network(form, max(3, len(largest.matrices)), maximum=largest), slope
         )
         for form in (g, h)
         for largest in [maximum(form.gradients.shape[-2])]
     )
-    lower, _ = interval_bounds(max_network(g), *box)
+    lower, _ = networks.interval_bounds(witnesses.max_network(g), *box)
     k, least = first.widths[-1], first.depth + last.depth
-    constant = sum(net.cost() for net in translate(last, first, lower)) - 6 * k
+    constant = sum(net.cost() for net in witnesses.translate(last, first, lower)) - 6 * k
     relations = [eq(least, 6, label="the least depth")]
     for name, more in zip(("first", "second"), extra, strict=True):
         net = witness(last, first, least + more, lower)
@@ -163,7 +154,7 @@ def test_true_rank_cost_at_depth_six(
             eq(
                 net(data),
                 h(g(data)),
-                scale=network_scale(net, data),
+                scale=tolerances.network_scale(net, data),
                 label=f"the fit at the {name} depth",
             ),
             eq(net.cost(), k * net.depth + constant, label=f"the cost at the {name} depth"),

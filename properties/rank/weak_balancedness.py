@@ -2,16 +2,8 @@
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import bound, eq, identity, leq, linalg, networks, paper, tolerances
 from rankcheck.instances import Source, instances, network, networks_with_inputs, positive
-from rankcheck.linalg import frobenius_squared
-from rankcheck.networks import (
-    balance_layers,
-    layer_imbalances,
-    layer_rescaling,
-    squared_error_gradient,
-)
 
 
 @instances
@@ -48,10 +40,10 @@ def biases_by_their_own_factor(net, alphas):
         "the factors are positive": rescaled_networks(sign=-1.0),
     },
     mutants={"biases scaled by their own layer": {"rescaling": biases_by_their_own_factor}},
-    witness=layer_rescaling,
+    witness=networks.layer_rescaling,
     audit="left out: an identity of the formulas: both sides are the same for every network",
 )
-def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescaling):
+def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=networks.layer_rescaling):
     r"""Rescaling the layers keeps the function, and the change of the cost is explicit.
 
     With $W_\ell \to \alpha_\ell W_\ell$, $b_\ell \to (\alpha_1 \cdots \alpha_\ell) b_\ell$ and
@@ -64,11 +56,11 @@ def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescalin
     moved = rescaling(net, alphas)
     one = torch.ones_like(r)
     once = rescaling(net, [r if index == layer else one for index in range(1, net.depth + 1)])
-    slope = frobenius_squared(net.weights[layer - 1])
+    slope = linalg.frobenius_squared(net.weights[layer - 1])
     slope = slope + sum((b * b).sum(-1) for b in net.biases[layer - 1 :])
     scale = once.cost() + net.cost()
     return (
-        eq(moved(x), net(x), scale=network_scale(net, x), label="the function"),
+        eq(moved(x), net(x), scale=tolerances.network_scale(net, x), label="the function"),
         eq(once.cost() - net.cost(), (r * r - 1) * slope, scale=scale, label="the cost"),
     )
 
@@ -76,10 +68,10 @@ def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescalin
 def balance_of_weights(net):
     """The rescaling that balances the weights alone: the biases are left out of the cost."""
     L = net.depth
-    norms = [frobenius_squared(w) for w in net.weights]
+    norms = [linalg.frobenius_squared(w) for w in net.weights]
     mean = sum(n.clamp(min=1e-9).log() for n in norms) / L
     alphas = [((mean - n.clamp(min=1e-9).log()) / 2).exp() for n in norms]
-    return layer_rescaling(net, alphas)
+    return networks.layer_rescaling(net, alphas)
 
 
 @bound(
@@ -90,11 +82,11 @@ def balance_of_weights(net):
         "not balanced": {"balance": lambda net: net},
         "balanced without the biases": {"balance": balance_of_weights},
     },
-    witness=balance_layers,
+    witness=networks.balance_layers,
     no_ball="the balancing factors are irrational: they come from a float solver",
     audit="left out: it checks a function of rankcheck, on any network",
 )
-def test_balanced_layers(net, x, alphas, r, layer, *, balance=balance_layers):
+def test_balanced_layers(net, x, alphas, r, layer, *, balance=networks.balance_layers):
     r"""At the least cost over layer rescalings, consecutive layers are in balance.
 
     At the minimum over $\alpha$ with $\prod \alpha_\ell = 1$:
@@ -105,9 +97,9 @@ def test_balanced_layers(net, x, alphas, r, layer, *, balance=balance_layers):
     least = balance(net)
     cost = least.cost()
     return (
-        eq(layer_imbalances(least), 0, scale=cost.unsqueeze(-1), label="the balance"),
-        eq(least(x), net(x), scale=network_scale(net, x), label="the function"),
-        leq(cost, layer_rescaling(net, alphas).cost(), label="the minimum"),
+        eq(networks.layer_imbalances(least), 0, scale=cost.unsqueeze(-1), label="the balance"),
+        eq(least(x), net(x), scale=tolerances.network_scale(net, x), label="the function"),
+        leq(cost, networks.layer_rescaling(net, alphas).cost(), label="the minimum"),
     )
 
 
@@ -135,7 +127,7 @@ def without_the_biases(net, weights, biases, layer):
     paper("rank", "Prop. 12"),
     instances=networks_and_data(),
     mutants={"the biases forgotten": {"change": without_the_biases}},
-    witness=squared_error_gradient,
+    witness=networks.squared_error_gradient,
     audit="left out: it takes the targets of a loss; an audit has none",
 )
 def test_balance_and_gradient(net, x, y, *, change=with_the_biases):
@@ -157,8 +149,8 @@ def test_balance_and_gradient(net, x, y, *, change=with_the_biases):
     right side is 0, where $f$ is differentiable: the terms of $\lambda \|\theta\|^2$ are its right
     side. A trained network is among the unit tests.
     """
-    weights, biases = squared_error_gradient(net, x, y)
-    outputs = network_scale(net, x)
+    weights, biases = networks.squared_error_gradient(net, x, y)
+    outputs = tolerances.network_scale(net, x)
     # What backpropagation sums, with absolute values: by homogeneity the same for each layer.
     size = 2 * ((outputs + y.abs()) * outputs).sum((-2, -1)) / x.shape[-2]
     relations = []

@@ -4,10 +4,8 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Network, bound, leq, paper, witnesses
 from rankcheck.instances import STEEPEST, Source, instances, positive
-from rankcheck.networks import Network
-from rankcheck.witnesses import rank_one_interpolant
 
 
 def narrow(source: Source, *, width: int = 1, low: float = 0.0):
@@ -48,7 +46,7 @@ def three_units(source: Source):
     """The interpolant, of width three."""
     x, height = three_points(source)
     y = torch.stack((0 * height, height, 0 * height), -1).unsqueeze(-1)
-    return rank_one_interpolant(x, y).network(), x, height
+    return witnesses.rank_one_interpolant(x, y).network(), x, height
 
 
 @instances

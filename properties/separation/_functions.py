@@ -2,10 +2,8 @@
 
 import torch
 
+from rankcheck import linalg, networks, witnesses
 from rankcheck.instances import Source, positive
-from rankcheck.networks import PiecewiseLinear
-from rankcheck.theory.scalars import pi
-from rankcheck.witnesses import DepthThree
 
 
 def subdivision(source: Source, pieces: int, start=-1, length=2):
@@ -19,17 +17,17 @@ def lipschitz_function(source: Source, breakpoints, lipschitz):
     """A piecewise-linear function with these breakpoints, its slopes L times numbers in [−1, 1]."""
     pieces = breakpoints.shape[-1] - 1
     slopes = lipschitz.unsqueeze(-1) * source.tensor(pieces, low=-1.0, high=1.0)
-    return PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor())
+    return networks.PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor())
 
 
 def sine(d: int):
     """The oscillating example t ↦ sin(πd³t)."""
-    return lambda t: torch.sin(d**3 * pi(t) * t)
+    return lambda t: torch.sin(d**3 * linalg.pi(t) * t)
 
 
-def heavier(pair: DepthThree, factor: int) -> DepthThree:
+def heavier(pair: witnesses.DepthThree, factor: int) -> witnesses.DepthThree:
     """The same function: the first layer of N_i times a factor, the second divided by it."""
     inner = pair.inner
     (first, second), (b, c) = inner.weights, inner.biases
     moved = inner.with_parameters((factor * first, second / factor), (factor * b, c))
-    return DepthThree(moved, pair.outer)
+    return witnesses.DepthThree(moved, pair.outer)

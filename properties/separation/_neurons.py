@@ -4,14 +4,13 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck.linalg import eye, power
-from rankcheck.separation import neuron_coefficients
+from rankcheck import linalg, separation
 
 
 def directions(w):
     """w/‖w‖, and the first unit vector where w vanishes."""
-    length = power((w * w).sum(-1, keepdim=True), Fraction(1, 2))
-    first = eye(w.shape[-1], w)[0]
+    length = linalg.power((w * w).sum(-1, keepdim=True), Fraction(1, 2))
+    first = linalg.eye(w.shape[-1], w)[0]
     return torch.where(
         length == 0, first, w / torch.where(length == 0, torch.ones_like(length), length)
     )
@@ -22,9 +21,9 @@ def neurons_and_constant(d, degree, w, other, b):
 
     The coefficients are those of degrees below K = degree + 1; the norms are of whole neurons.
     """
-    beta, norms = neuron_coefficients(d, w, other, b, degree, degree + 8)
+    beta, norms = separation.neuron_coefficients(d, w, other, b, degree, degree + 8)
     v, u = directions(w), directions(other)
-    first = eye(degree + 1, beta)[0]
+    first = linalg.eye(degree + 1, beta)[0]
     constant = torch.zeros_like(beta[..., :1, :, :]) + first.unsqueeze(-1) * first
     beta = torch.cat((beta, constant), -3)
     norms = torch.cat((norms, torch.ones_like(norms[..., :1])), -1)

@@ -1,10 +1,10 @@
 """How far a polynomial is from a sine, in the Legendre basis."""
 
-from rankcheck.separation import sine_coefficients, sine_energy
+from rankcheck import separation
 
 
 def distance(d, q, deviation):
     """∫ (sin(π√q t) − p)² dμ_d for p = the best polynomial plus a deviation, in the Legendre basis."""
-    best = sine_coefficients(d, q, deviation.shape[-1] - 1, deviation)
+    best = separation.sine_coefficients(d, q, deviation.shape[-1] - 1, deviation)
     p = best + deviation
-    return sine_energy(d, q, deviation) - (2 * best * p).sum(-1) + (p * p).sum(-1)
+    return separation.sine_energy(d, q, deviation) - (2 * best * p).sum(-1) + (p * p).sum(-1)

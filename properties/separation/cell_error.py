@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, linalg, networks, paper
 from rankcheck.instances import Source, instances, positive
-from rankcheck.networks import PiecewiseLinear
-from rankcheck.theory.scalars import scalar
 
 from ._functions import lipschitz_function, subdivision
 
@@ -28,7 +26,9 @@ def roof(source: Source, ratio: int):
     zero, one = torch.zeros_like(place), torch.ones_like(place)
     breakpoints = torch.stack((zero, place, one), -1) * length.unsqueeze(-1)
     slopes = torch.stack((lipschitz, -lipschitz), -1)
-    f = PiecewiseLinear.from_slopes(start.unsqueeze(-1) + breakpoints, slopes, source.tensor())
+    f = networks.PiecewiseLinear.from_slopes(
+        start.unsqueeze(-1) + breakpoints, slopes, source.tensor()
+    )
     return f, lipschitz / ratio
 
 
@@ -75,5 +75,5 @@ def test_cell_error(f, lipschitz, *, times=2):
     return (
         leq(error, sharp, scale=scale, label="with the slope of the chord"),
         leq(error, half, scale=scale, label="cells of length 2ε/L"),
-        leq(error, scalar(times, half) * half, scale=scale, label="cells of length ε/L"),
+        leq(error, linalg.scalar(times, half) * half, scale=scale, label="cells of length ε/L"),
     )

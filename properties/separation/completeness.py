@@ -5,34 +5,26 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import leq, limit, paper
+from rankcheck import leq, limit, linalg, paper, separation
 from rankcheck.instances import Source, instances, unit_vectors
-from rankcheck.separation import (
-    legendre_table,
-    orthonormal_table,
-    plane_wave_coefficients,
-    plane_wave_degrees,
-    plane_wave_tails,
-    sine_coefficients,
-    sine_energy,
-)
-from rankcheck.theory.scalars import pi, square_root
 
 
 def wave(source: Source, d: int):
     """q with ω = π√q ≤ 4π, and a number of degrees from which on the tails are explicit."""
     q = Fraction(source.integer(1, source.choice((8, 64))), 4)
-    return q, plane_wave_degrees(d, q) + source.integer(0, 6)
+    return q, separation.plane_wave_degrees(d, q) + source.integer(0, 6)
 
 
 def angle(q, t):
     """ωt = π√q t."""
-    return square_root(q.numerator, t) / square_root(q.denominator, t) * pi(t) * t
+    return (
+        linalg.square_root(q.numerator, t) / linalg.square_root(q.denominator, t) * linalg.pi(t) * t
+    )
 
 
 def partial_sums(d, q, t, basis):
     """The real and the imaginary part of Σ_{k < K} i^k a_k √N P_k(t), for a basis (*t, K)."""
-    terms = plane_wave_coefficients(d, q, basis.shape[-1] - 1, t) * basis
+    terms = separation.plane_wave_coefficients(d, q, basis.shape[-1] - 1, t) * basis
     zero = 0 * terms[..., :1]
     terms = torch.cat((terms, zero, zero, zero), -1)
     real = (terms[..., 0::4].sum(-1)) - (terms[..., 2::4].sum(-1))
@@ -53,17 +45,17 @@ def within(z, sums, tail, *, label):
 
 def without_multiplicities(d, n, t):
     """P_n in place of √N_{d,n} P_n."""
-    return legendre_table(d, n, t)
+    return separation.legendre_table(d, n, t)
 
 
 def next_dimension(d, n, t):
     """The basis of one dimension more."""
-    return orthonormal_table(d + 1, n, t)
+    return separation.orthonormal_table(d + 1, n, t)
 
 
 def of_three_more_degrees(d, q, n, like):
     """The tails from degree n + 3 on, though the degrees below n are summed."""
-    return plane_wave_tails(d, q, n + 3, like)
+    return separation.plane_wave_tails(d, q, n + 3, like)
 
 
 @instances
@@ -86,9 +78,11 @@ def waves_on_the_interval(source: Source):
         "at a point, cos": "a geometric series bounds the tail for the worst t",
         "at a point, sin": "a geometric series bounds the tail for the worst t",
     },
-    witness=plane_wave_coefficients,
+    witness=separation.plane_wave_coefficients,
 )
-def test_legendre_completeness(d, q, n, t, *, basis=orthonormal_table, tails=plane_wave_tails):
+def test_legendre_completeness(
+    d, q, n, t, *, basis=separation.orthonormal_table, tails=separation.plane_wave_tails
+):
     r"""The Legendre polynomials are a complete system: Parseval for plane waves, with the tail.
 
     With $a_k = \sqrt{N_{d,k}}\,\Gamma(d/2)\,(2/\omega)^{d/2-1} J_{k+d/2-1}(\omega)$,
@@ -103,10 +97,10 @@ def test_legendre_completeness(d, q, n, t, *, basis=orthonormal_table, tails=pla
     functions span a dense subspace of $L^2(\mu_d)$. Checked for $d \le 12$, $\omega \le 4\pi$.
     """
     squares, uniform = tails(d, q, n, t)
-    a = plane_wave_coefficients(d, q, n - 1, t)
+    a = separation.plane_wave_coefficients(d, q, n - 1, t)
     energy = (a * a).sum()
-    sine = sine_coefficients(d, q, n - 1, t)
-    odd, whole = (sine * sine).sum(), sine_energy(d, q, t)
+    sine = separation.sine_coefficients(d, q, n - 1, t)
+    odd, whole = (sine * sine).sum(), separation.sine_energy(d, q, t)
     sums = partial_sums(d, q, t, basis(d, n - 1, t))
     one = torch.ones_like(t)
     return (
@@ -138,10 +132,10 @@ def waves_at_pairs(source: Source):
         "at a pair, cos": "a geometric series bounds the tail for the worst pair",
         "at a pair, sin": "a geometric series bounds the tail for the worst pair",
     },
-    witness=plane_wave_coefficients,
+    witness=separation.plane_wave_coefficients,
 )
 def test_inner_product_completeness(
-    d, q, n, x, other, *, basis=orthonormal_table, tails=plane_wave_tails
+    d, q, n, x, other, *, basis=separation.orthonormal_table, tails=separation.plane_wave_tails
 ):
     r"""The functions $h_n(x, x')$ are complete in the functions of $\langle x, x' \rangle$.
 
@@ -181,10 +175,20 @@ def pairs_of_waves(source: Source):
         "at a pair, cos": "geometric series bound the tails for the worst pair",
         "at a pair, sin": "geometric series bound the tails for the worst pair",
     },
-    witness=plane_wave_coefficients,
+    witness=separation.plane_wave_coefficients,
 )
 def test_separable_completeness(
-    d, first, second, n, v, w, x, other, *, basis=orthonormal_table, tails=plane_wave_tails
+    d,
+    first,
+    second,
+    n,
+    v,
+    w,
+    x,
+    other,
+    *,
+    basis=separation.orthonormal_table,
+    tails=separation.plane_wave_tails,
 ):
     r"""The products of zonal functions are complete in the separable functions: plane waves.
 
@@ -200,7 +204,7 @@ def test_separable_completeness(
     """
     s, t = (v * x).sum(-1), (w * other).sum(-1)
     (squares, uniform), (more_squares, more) = tails(d, first, n, s), tails(d, second, n, s)
-    a, b = (plane_wave_coefficients(d, q, n - 1, s) for q in (first, second))
+    a, b = (separation.plane_wave_coefficients(d, q, n - 1, s) for q in (first, second))
     energy = ((a * a).unsqueeze(-1) * (b * b)).sum()
     (c, e), (f, h) = (
         partial_sums(d, q, place, basis(d, n - 1, place)) for q, place in ((first, s), (second, t))

@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper
+from rankcheck import Erratum, bound, leq, linalg, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.linalg import power
-from rankcheck.separation import density, density_lower_bound
-from rankcheck.theory.scalars import pi, scalar, square_root
 
 
 @instances
@@ -45,7 +42,7 @@ def circles(source: Source):
 def points_too_far(source: Source):
     """t between 0.9 and 0.99, d from 8 to 50."""
     d = source.integer(8, 50)
-    u = source.tensor(low=0.9, high=0.99) * square_root(d, source.tensor())
+    u = source.tensor(low=0.9, high=0.99) * linalg.square_root(d, source.tensor())
     return d, u
 
 
@@ -88,26 +85,36 @@ def test_density_lower_bound(d, u, *, exponent=1, above=Fraction(1, 2), constant
     Checked for $d$ up to 1000. The step $(1-t^2)^{(d-3)/2} \ge e^{-(d-3)/d}$ of the slide needs
     $d \ge 3$: separation.density-step.
     """
-    t = u / square_root(d, u)
+    t = u / linalg.square_root(d, u)
     below = 1 - t * t
     # Γ(d/2)/Γ((d−1)/2) is √π times the density at 0, which has a form with rational numbers and π.
-    gamma = torch.sqrt(pi(u)) * density(d, torch.zeros_like(t))
+    gamma = torch.sqrt(linalg.pi(u)) * separation.density(d, torch.zeros_like(t))
     return (
         leq(torch.exp(-2 * t * t), below, label="1 − t²"),
         leq(
-            torch.exp(-scalar(exponent, t) * torch.ones_like(t)),
-            power(below, Fraction(d - 3, 2)),
+            torch.exp(-linalg.scalar(exponent, t) * torch.ones_like(t)),
+            linalg.power(below, Fraction(d - 3, 2)),
             terms=2**14,
             label="at least 1/e",
         ),
         leq(
-            gamma, torch.sqrt(scalar(Fraction(d, 2) - above, u)), terms=2**12, label="Γ from above"
+            gamma,
+            torch.sqrt(linalg.scalar(Fraction(d, 2) - above, u)),
+            terms=2**12,
+            label="Γ from above",
         ),
         leq(
-            torch.sqrt(scalar(Fraction(2 * d - 3, 4), u)), gamma, terms=2**12, label="Γ from below"
+            torch.sqrt(linalg.scalar(Fraction(2 * d - 3, 4), u)),
+            gamma,
+            terms=2**12,
+            label="Γ from below",
         ),
-        leq(torch.sqrt(constant * d / (4 * pi(u))), gamma, label="the printed constant"),
-        leq(times * density_lower_bound(d, u), density(d, t), label="the density"),
+        leq(torch.sqrt(constant * d / (4 * linalg.pi(u))), gamma, label="the printed constant"),
+        leq(
+            times * separation.density_lower_bound(d, u),
+            separation.density(d, t),
+            label="the density",
+        ),
     )
 
 
@@ -123,9 +130,9 @@ def test_density_step(d, u):
     $(1-t^2)^{(d-3)/2} \ge e^{-(d-3)/d}$ for $|t| \le 1/\sqrt d$ and $d \ge 3$, with equality for
     $d = 3$. It is false for $d = 2$ at $t = 0$, where the exponent is negative.
     """
-    t = u / square_root(d, u)
-    lower = torch.exp(scalar(Fraction(3 - d, d), u))
-    return leq(lower, power(1 - t * t, Fraction(d - 3, 2)), terms=2**14)
+    t = u / linalg.square_root(d, u)
+    lower = torch.exp(linalg.scalar(Fraction(3 - d, d), u))
+    return leq(lower, linalg.power(1 - t * t, Fraction(d - 3, 2)), terms=2**14)
 
 
 @bound(
@@ -146,8 +153,8 @@ def test_density_lower_bound_sharp(d, u, *, exponent=Fraction(1, 2)):
 
     Proof: docs/proofs/density-near-zero.md.
     """
-    least = power(scalar(d, u), exponent) / (square_root(2, u) * pi(u))
-    return leq(least, density(d, u / square_root(d, u)))
+    least = linalg.power(linalg.scalar(d, u), exponent) / (linalg.square_root(2, u) * linalg.pi(u))
+    return leq(least, separation.density(d, u / linalg.square_root(d, u)))
 
 
 @bound(
@@ -175,13 +182,15 @@ def test_density_from_dimension_three(d, u, *, exponent=1):
 
     Proof: docs/proofs/density-near-zero.md.
     """
-    e = torch.exp(scalar(exponent, u))
-    step = power(scalar(1 - Fraction(1, d), u), d - 3) * scalar(1 - Fraction(3, 2 * d), u)
+    e = torch.exp(linalg.scalar(exponent, u))
+    step = linalg.power(linalg.scalar(1 - Fraction(1, d), u), d - 3) * linalg.scalar(
+        1 - Fraction(3, 2 * d), u
+    )
     return (
         leq(1 / e, step, terms=2**14, label="in the proof"),
         leq(
-            torch.sqrt(d / (2 * pi(u) * e)),
-            density(d, u / square_root(d, u)),
+            torch.sqrt(d / (2 * linalg.pi(u) * e)),
+            separation.density(d, u / linalg.square_root(d, u)),
             terms=2**14,
             label="the density",
         ),

@@ -5,17 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Erratum, construction, eq, leq, linalg, networks, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, positive, unit_pair
-from rankcheck.networks import zigzag
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import (
-    DepthThree,
-    depth_three,
-    depth_three_cells,
-    largest_parameter,
-)
 
 from ._functions import heavier, lipschitz_function, subdivision
 
@@ -26,7 +17,13 @@ def lipschitz_functions_at_pairs(source: Source):
     d, ratio = source.integer(2, 4), Fraction(source.integer(2, 16), 4)
     pieces, lipschitz = source.integer(1, 6), positive(source)
     f = lipschitz_function(source, subdivision(source, pieces), lipschitz)
-    return d, ratio, f, lipschitz, *unit_pair(source, d, depth_three_cells(ratio, d, 1)[0])
+    return (
+        d,
+        ratio,
+        f,
+        lipschitz,
+        *unit_pair(source, d, witnesses.depth_three_cells(ratio, d, 1)[0]),
+    )
 
 
 def teeth(source: Source, ratio: int):
@@ -39,11 +36,11 @@ def teeth(source: Source, ratio: int):
     lipschitz = positive(source)
     one, zero = torch.ones_like(lipschitz), torch.zeros_like(lipschitz)
     parts = 2 * cells * finer
-    place = scalar(Fraction(2 * source.integer(0, parts // 2 - 1) + 1, parts), one)
+    place = linalg.scalar(Fraction(2 * source.integer(0, parts // 2 - 1) + 1, parts), one)
     rest = [zero] * (d - 2)
     x = torch.stack((one, zero, *rest), -1)
     other = torch.stack((one * place, one * torch.sqrt(1 - place * place), *rest), -1)
-    f = zigzag(one, lipschitz, cells)
+    f = networks.zigzag(one, lipschitz, cells)
     return d, Fraction(cells * finer), f, lipschitz / ratio, x, other
 
 
@@ -61,24 +58,26 @@ def steep_teeth(source: Source):
 
 def unmerged_bias(f, d, inner_cells, outer_cells, radius):
     """N_f on N_i + 1: an error in the last bias of N_i, where the two are joined."""
-    pair = depth_three(f, d, inner_cells, outer_cells, radius)
+    pair = witnesses.depth_three(f, d, inner_cells, outer_cells, radius)
     first, last = pair.inner.biases
-    return DepthThree(pair.inner.with_parameters(pair.inner.weights, (first, last + 1)), pair.outer)
+    return witnesses.DepthThree(
+        pair.inner.with_parameters(pair.inner.weights, (first, last + 1)), pair.outer
+    )
 
 
 def coarse_outer_part(f, d, inner_cells, outer_cells, radius):
     """N_f with half of its cells."""
-    return depth_three(f, d, inner_cells, outer_cells // 2, radius)
+    return witnesses.depth_three(f, d, inner_cells, outer_cells // 2, radius)
 
 
 def too_many_cells(f, d, inner_cells, outer_cells, radius):
     """Three times the cells of both parts."""
-    return depth_three(f, d, 3 * inner_cells, 3 * outer_cells, radius)
+    return witnesses.depth_three(f, d, 3 * inner_cells, 3 * outer_cells, radius)
 
 
 def with_large_weights(f, d, inner_cells, outer_cells, radius):
     """The same function with weights of 64 in the first layer."""
-    return heavier(depth_three(f, d, inner_cells, outer_cells, radius), 64)
+    return heavier(witnesses.depth_three(f, d, inner_cells, outer_cells, radius), 64)
 
 
 @construction(
@@ -99,7 +98,7 @@ def with_large_weights(f, d, inner_cells, outer_cells, radius):
         "the first width": "cells of twice the length on the slides need half the units",
         "the second width": "cells of twice the length on the slides need half the units",
     },
-    witness=depth_three,
+    witness=witnesses.depth_three,
     errata=Erratum(
         printed=r"“$W_1$, $W'_1 \in [-B, B]^{r\times d}$, $W_2 \in [-B, B]^{r\times r}$, $b_1$, "
         r"$b_2 \in [-B, B]^r$, $b_3 \in [-B, B]$”, for the network $w_3^T \sigma(W_2 \sigma(W_1 x "
@@ -109,7 +108,9 @@ def with_large_weights(f, d, inner_cells, outer_cells, radius):
         place="slide: Depth-3 σ-network",
     ),
 )
-def test_depth_three_network(d, ratio, f, lipschitz, x, other, *, witness=depth_three, share=1):
+def test_depth_three_network(
+    d, ratio, f, lipschitz, x, other, *, witness=witnesses.depth_three, share=1
+):
     r"""A Lipschitz function of the inner product as a network of depth three.
 
     For an $L$-Lipschitz $f: [-1, 1] \to \mathbb R$ and $\varepsilon > 0$, $N_F = N_f \circ N_i$ is
@@ -121,26 +122,29 @@ def test_depth_three_network(d, ratio, f, lipschitz, x, other, *, witness=depth_
     Checked for piecewise-linear $f$ and pairs $x, x'$ that are aligned, opposite, at knots of
     $N_i$, between knots, at tips of a zigzag, or drawn freely.
     """
-    inner_cells, outer_cells = depth_three_cells(ratio, d, 1)
+    inner_cells, outer_cells = witnesses.depth_three_cells(ratio, d, 1)
     pair = witness(f, d, inner_cells, outer_cells, torch.ones_like(lipschitz))
     joined = torch.cat((x, other), -1)
     near, exact = pair.inner(joined), (x * other).sum(-1, keepdim=True)
     value, target = pair.outer(near).squeeze(-1), f(exact).squeeze(-1)
     outer = pair.outer(exact).squeeze(-1)
     net = pair.network()
-    epsilon = lipschitz / scalar(ratio, lipschitz)
+    epsilon = lipschitz / linalg.scalar(ratio, lipschitz)
     at_zero = f(torch.zeros_like(exact)).squeeze(-1).abs()
     largest = torch.maximum(2 * lipschitz, at_zero).clamp(min=4.0)
-    scale = network_scale(net, joined).squeeze(-1) + f.values.abs().amax(-1)
+    scale = tolerances.network_scale(net, joined).squeeze(-1) + f.values.abs().amax(-1)
     slip = (near - exact).abs().squeeze(-1)
     return (
         eq(net(joined).squeeze(-1), value, scale=scale, label="one network"),
         leq((value - outer).abs(), lipschitz * slip, scale=scale, label="through N_f"),
         leq((outer - target).abs(), epsilon / 2, scale=scale, label="the error of N_f"),
         leq(
-            (value - target).abs(), scalar(share, epsilon) * epsilon, scale=scale, label="the error"
+            (value - target).abs(),
+            linalg.scalar(share, epsilon) * epsilon,
+            scale=scale,
+            label="the error",
         ),
         leq(net.widths[1], math.floor(16 * d * d * ratio), label="the first width"),
         leq(net.widths[2], math.floor(4 * ratio), label="the second width"),
-        leq(largest_parameter(net), largest, label="the weights"),
+        leq(witnesses.largest_parameter(net), largest, label="the weights"),
     )

@@ -2,18 +2,8 @@
 
 import torch
 
-from rankcheck import bound, leq, paper
-from rankcheck.claims.claim import Need
+from rankcheck import Need, bound, leq, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import (
-    best_fit,
-    correlations,
-    distance_squared,
-    main_lower_bound,
-    separable_gram,
-    sine_coefficients,
-    tail_norm,
-)
 
 from ._neurons import neurons_and_constant
 
@@ -39,7 +29,7 @@ def fits_of_the_example(source: Source):
     """d, n = d², the coefficients of sin(πd³t) up to degree n + 6, and neurons."""
     d = source.integer(2, 4)
     w, other, b = weights(source, d, source.integer(1, 4))
-    alpha = sine_coefficients(d, d**6, d * d + BEYOND, b)
+    alpha = separation.sine_coefficients(d, d**6, d * d + BEYOND, b)
     return d, d * d, alpha + 0 * b[..., :1], w, other, b
 
 
@@ -47,8 +37,10 @@ def least_squares(d, alpha, w, other, b):
     """‖F − N‖² and the norms of the parts of N: the neurons times their best output weights, and the
     best constant. The distance counts the degrees of F only; the norms are of whole neurons."""
     beta, norms, v, u = neurons_and_constant(d, alpha.shape[-1] - 1, w, other, b)
-    weight = best_fit(separable_gram(d, beta, v, u), correlations(d, alpha, beta, v, u))
-    distance = distance_squared(d, alpha, weight[..., None, None] * beta, v, u)
+    weight = separation.best_fit(
+        separation.separable_gram(d, beta, v, u), separation.correlations(d, alpha, beta, v, u)
+    )
+    distance = separation.distance_squared(d, alpha, weight[..., None, None] * beta, v, u)
     return distance, weight.abs() * norms
 
 
@@ -59,7 +51,7 @@ def by_itself(d, alpha, w, other, b):
 
 def without_neurons(d, n, alpha, norms):
     """‖P_nF‖², the squared distance of F to degrees below n."""
-    return tail_norm(alpha, n) ** 2
+    return separation.tail_norm(alpha, n) ** 2
 
 
 @instances
@@ -80,7 +72,9 @@ def idle_neurons(source: Source):
     mutants={"without the norms of the neurons": {"lower": without_neurons}},
     no_ball="coefficients of neurons by quadrature, and least squares, in floats",
 )
-def test_depth_two_fit(d, n, alpha, w, other, b, *, fit=least_squares, lower=main_lower_bound):
+def test_depth_two_fit(
+    d, n, alpha, w, other, b, *, fit=least_squares, lower=separation.main_lower_bound
+):
     r"""Instances of the main theorem: least-squares fits with random neurons stay above its bound.
 
     The least-squares fit $N = \sum_j u_j \sigma(\langle w_j, x \rangle + \langle w'_j, x' \rangle +
@@ -122,5 +116,5 @@ def test_depth_two_fit_of_the_example(d, n, alpha, w, other, b, *, fit=least_squ
     """
     distance, norms = fit(d, alpha, w, other, b)
     size = (alpha * alpha).sum(-1).sqrt() + norms.sum(-1)
-    lower = main_lower_bound(d, n, alpha, norms)
+    lower = separation.main_lower_bound(d, n, alpha, norms)
     return leq(lower, distance, scale=size * size, terms=2**12, label="the bound")

@@ -1,8 +1,7 @@
 """“Inner product functions” of `separation`: an orthonormal basis of the functions of ⟨x, x′⟩."""
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import legendre_table, orthonormal_table, sphere_rule
 
 
 @instances
@@ -15,7 +14,7 @@ def expansions(source: Source):
 
 def without_multiplicities(d, n, t):
     """P_n in place of √N_{d,n} P_n."""
-    return legendre_table(d, n, t)
+    return separation.legendre_table(d, n, t)
 
 
 @identity(
@@ -24,9 +23,9 @@ def without_multiplicities(d, n, t):
     instances=expansions(),
     mutants={"without the multiplicities": {"basis": without_multiplicities}},
     no_ball="the points of the rule on the sphere are zeros of polynomials, computed in floats",
-    witness=sphere_rule,
+    witness=separation.sphere_rule,
 )
-def test_inner_product_basis(d, alpha, gamma, *, basis=orthonormal_table):
+def test_inner_product_basis(d, alpha, gamma, *, basis=separation.orthonormal_table):
     r"""The functions $h_n(x, x') = \sqrt N P_n(\langle x, x' \rangle)$ are orthonormal on $S \times S$.
 
     $\langle \sum_i \alpha_i h_i, \sum_i \gamma_i h_i \rangle_{L^2(S \times S)} =
@@ -38,7 +37,7 @@ def test_inner_product_basis(d, alpha, gamma, *, basis=orthonormal_table):
     separation.inner-product-completeness.
     """
     n = alpha.shape[-1] - 1
-    points, weights = sphere_rule(d, 2 * n)
+    points, weights = separation.sphere_rule(d, 2 * n)
     points, weights = points.to(alpha.device), weights.to(alpha.device)
     table = basis(d, n, points @ points.mT).reshape(-1, n + 1)
     gram = table.mT @ ((weights.unsqueeze(-1) * weights).reshape(-1, 1) * table)

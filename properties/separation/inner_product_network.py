@@ -5,15 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import construction, eq, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, pair_on_grid, unit_pair
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import (
-    inner_product_cells,
-    inner_product_network,
-    largest_parameter,
-)
 
 
 def dimension_and_error(source: Source):
@@ -25,43 +18,43 @@ def dimension_and_error(source: Source):
 def pairs_of_unit_vectors(source: Source):
     """d, δ, and unit vectors: free, aligned, opposite, or with sums at or between knots."""
     d, error = dimension_and_error(source)
-    return d, error, *unit_pair(source, d, inner_product_cells(d, error))
+    return d, error, *unit_pair(source, d, witnesses.inner_product_cells(d, error))
 
 
 @instances
 def sums_between_knots(source: Source):
     """Unit vectors with each x_i + x'_i in the middle of a cell, where the chord errs most."""
     d, error = dimension_and_error(source)
-    return d, error, *pair_on_grid(source, d, inner_product_cells(d, error), middles=True)
+    return d, error, *pair_on_grid(source, d, witnesses.inner_product_cells(d, error), middles=True)
 
 
 @instances
 def long_vectors(source: Source):
     """Unit vectors times 5/4."""
     d, error = dimension_and_error(source)
-    x, other = unit_pair(source, d, inner_product_cells(d, error))
+    x, other = unit_pair(source, d, witnesses.inner_product_cells(d, error))
     return d, error, 5 * x / 4, 5 * other / 4
 
 
 def half_the_cells(d, cells, like):
     """The network with half as many cells."""
-    return inner_product_network(d, cells // 2, like)
+    return witnesses.inner_product_network(d, cells // 2, like)
 
 
 def without_the_constant(d, cells, like):
     """The network without the −1 of the polarisation."""
-    net = inner_product_network(d, cells, like)
+    net = witnesses.inner_product_network(d, cells, like)
     return net.with_parameters(net.weights, (net.biases[0], net.biases[1] + 1))
 
 
 def three_times_the_cells(d, cells, like):
     """The network with cells that are shorter than they need be."""
-    return inner_product_network(d, 3 * cells, like)
+    return witnesses.inner_product_network(d, 3 * cells, like)
 
 
 def with_large_weights(d, cells, like):
     """The same function with weights of 4 in the first layer."""
-    net = inner_product_network(d, cells, like)
+    net = witnesses.inner_product_network(d, cells, like)
     (first, second), (b, c) = net.weights, net.biases
     return net.with_parameters((4 * first, second / 4), (4 * b, c))
 
@@ -84,9 +77,11 @@ def with_large_weights(d, cells, like):
         "the width": "cells of twice the length on the slides need half the units",
         "the weights": "the biases come near −2 only for short cells",
     },
-    witness=inner_product_network,
+    witness=witnesses.inner_product_network,
 )
-def test_inner_product_network(d, delta, x, other, *, witness=inner_product_network, share=1):
+def test_inner_product_network(
+    d, delta, x, other, *, witness=witnesses.inner_product_network, share=1
+):
     r"""The inner product of two unit vectors as a network of one hidden layer.
 
     $\langle x, x' \rangle = \sum_i \frac12 (x_i + x'_i)^2 - 1$ on $S^{d-1} \times S^{d-1}$. So the
@@ -96,17 +91,22 @@ def test_inner_product_network(d, delta, x, other, *, witness=inner_product_netw
 
     With $n$ cells on $[0, 2]$ the error is at most $d/(2n^2)$, which is attained.
     """
-    cells = inner_product_cells(d, delta)
+    cells = witnesses.inner_product_cells(d, delta)
     net = witness(d, cells, x)
     joined = torch.cat((x, other), -1)
     inner = (x * other).sum(-1)
     error = (net(joined).squeeze(-1) - inner).abs()
-    scale = network_scale(net, joined).squeeze(-1)
+    scale = tolerances.network_scale(net, joined).squeeze(-1)
     polarised = ((x + other) ** 2).sum(-1) / 2 - 1
     return (
         eq(polarised, inner, scale=polarised + 2, label="the polarisation"),
-        leq(error, scalar(Fraction(d, 2 * cells**2), x), scale=scale, label="chords of a parabola"),
-        leq(error, scalar(delta / share, x), scale=scale, label="the error"),
+        leq(
+            error,
+            linalg.scalar(Fraction(d, 2 * cells**2), x),
+            scale=scale,
+            label="chords of a parabola",
+        ),
+        leq(error, linalg.scalar(delta / share, x), scale=scale, label="the error"),
         leq(net.widths[1], math.floor(8 * d * d / delta), label="the width"),
-        leq(largest_parameter(net), 2, label="the weights"),
+        leq(witnesses.largest_parameter(net), 2, label="the weights"),
     )

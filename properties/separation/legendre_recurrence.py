@@ -6,9 +6,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import eq, identity, leq, paper
+from rankcheck import eq, identity, leq, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import laplace_integral, legendre, monomials
 
 
 @instances
@@ -34,7 +33,7 @@ def beyond_the_interval(source: Source):
 
 def off_by_one(d, n, t):
     """The polynomial of one dimension more."""
-    return legendre(d + 1, n, t)
+    return separation.legendre(d + 1, n, t)
 
 
 @identity(
@@ -44,9 +43,9 @@ def off_by_one(d, n, t):
     tight=ends_of_the_interval(),
     needs={"|t| <= 1": beyond_the_interval()},
     mutants={"the next dimension": {"polynomial": off_by_one}},
-    witness=legendre,
+    witness=separation.legendre,
 )
-def test_legendre_recurrence(d, n, t, *, polynomial=legendre):
+def test_legendre_recurrence(d, n, t, *, polynomial=separation.legendre):
     r"""The recurrence gives the Legendre polynomials of dimension d.
 
     $P_0 = 1$, $P_1 = x$, $P_n = \frac{(2n+d-4)\,x P_{n-1} - (n-1) P_{n-2}}{n+d-3}$ equals Laplace's
@@ -60,7 +59,13 @@ def test_legendre_recurrence(d, n, t, *, polynomial=legendre):
     value = polynomial(d, n, t)
     one = torch.ones_like(t)
     return (
-        eq(value, laplace_integral(d, n, t), scale=one, terms=1024, label="Laplace's integral"),
+        eq(
+            value,
+            separation.laplace_integral(d, n, t),
+            scale=one,
+            terms=1024,
+            label="Laplace's integral",
+        ),
         eq(polynomial(d, n, one), 1, terms=1024, label="the value at 1"),
         eq(polynomial(d, n, -t), (-1) ** n * value, scale=one, label="parity"),
         leq(value.abs(), 1, terms=1024, label="the bound"),
@@ -108,5 +113,5 @@ def test_legendre_is_gegenbauer(d, n, *, coefficients=gegenbauer):
     same coefficients, compared as exact rational numbers for $d \le 60$, $n \le 40$. They are the
     Chebyshev polynomials for $d = 2$ and Legendre's for $d = 3$.
     """
-    pairs = zip(monomials(d, n), coefficients(d, n), strict=True)
+    pairs = zip(separation.monomials(d, n), coefficients(d, n), strict=True)
     return eq(sum(left != right for left, right in pairs), 0)

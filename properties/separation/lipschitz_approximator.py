@@ -7,17 +7,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import construction, eq, leq, paper
-from rankcheck.claims.claim import Need
+from rankcheck import Need, construction, eq, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import Source, instances, positive
-from rankcheck.networks import PiecewiseLinear, zigzag
-from rankcheck.theory.scalars import scalar
-from rankcheck.witnesses import (
-    cells_needed,
-    interpolate,
-    interpolate_cells,
-    supremum_error,
-)
 
 from ._functions import lipschitz_function, subdivision
 
@@ -43,9 +34,11 @@ def zigzags(source: Source):
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
     left = [Fraction(j, 2 * teeth) for j in range(-2 * teeth, 0)]
     shares = (*left, *(Fraction(j, teeth) for j in range(teeth + 1)))
-    breakpoints = torch.stack([radius * scalar(share, radius) for share in shares], -1)
+    breakpoints = torch.stack([radius * linalg.scalar(share, radius) for share in shares], -1)
     up = 1 - 2 * (torch.arange(3 * teeth, dtype=torch.float64) % 2)
-    f = PiecewiseLinear.from_slopes(breakpoints, lipschitz.unsqueeze(-1) * up, source.tensor())
+    f = networks.PiecewiseLinear.from_slopes(
+        breakpoints, lipschitz.unsqueeze(-1) * up, source.tensor()
+    )
     return f, radius, lipschitz, Fraction(9, 4) if teeth == 2 else Fraction(2 * teeth)
 
 
@@ -58,23 +51,25 @@ def too_steep(source: Source):
 
 def cells(ratio):
     """The number of cells on either side of 0 in the theorem."""
-    return cells_needed(ratio, 1, 1)
+    return witnesses.cells_needed(ratio, 1, 1)
 
 
 def one_cell_fewer(ratio):
     """Cells that are too long."""
-    return max(cells_needed(ratio, 1, 1) - 1, 0)
+    return max(witnesses.cells_needed(ratio, 1, 1) - 1, 0)
 
 
 def one_cell_more(ratio):
     """Cells that are shorter than they need be."""
-    return cells_needed(ratio, 1, 1) + 1
+    return witnesses.cells_needed(ratio, 1, 1) + 1
 
 
 def idle_units_beyond_the_interval(f, radius, cells):
     """The same function: units of weight 0 start beyond R, by half a cell."""
-    network = interpolate(f, radius, cells)
-    beyond = -radius.unsqueeze(-1) * scalar(Fraction(2 * cells + 1, 2 * max(cells, 1)), radius)
+    network = witnesses.interpolate(f, radius, cells)
+    beyond = -radius.unsqueeze(-1) * linalg.scalar(
+        Fraction(2 * cells + 1, 2 * max(cells, 1)), radius
+    )
     return replace(network, beta=torch.where(network.gamma == 0, beyond, network.beta))
 
 
@@ -89,10 +84,10 @@ def idle_units_beyond_the_interval(f, radius, cells):
         "one cell more": {"cells_for": one_cell_more},
         "a unit beyond R": {"witness": idle_units_beyond_the_interval},
     },
-    witness=interpolate,
+    witness=witnesses.interpolate,
 )
 def test_lipschitz_approximator(
-    f, radius, lipschitz, ratio, *, cells_for=cells, witness=interpolate
+    f, radius, lipschitz, ratio, *, cells_for=cells, witness=witnesses.interpolate
 ):
     r"""A Lipschitz function of one variable as a network of one hidden layer.
 
@@ -109,12 +104,12 @@ def test_lipschitz_approximator(
     """
     number = cells_for(ratio)
     network = witness(f, radius, number)
-    error = radius * lipschitz / scalar(ratio, radius)
+    error = radius * lipschitz / linalg.scalar(ratio, radius)
     scale = f.values.abs().amax(-1) + radius * lipschitz
     origin = f(torch.zeros_like(radius).unsqueeze(-1)).squeeze(-1)
     clauses = (
         eq(network.offset, origin, scale=scale, label="the value at 0"),
-        leq(supremum_error(f, network), error, scale=scale, label="the error"),
+        leq(witnesses.supremum_error(f, network), error, scale=scale, label="the error"),
         leq(network.lipschitz(), lipschitz, scale=scale / radius, label="the Lipschitz constant"),
         leq(network.width, math.floor(2 * ratio), label="the width"),
     )
@@ -141,7 +136,7 @@ def zigzags_and_whole_cells(source: Source):
     teeth = source.integer(1, 5)
     ratio = Fraction(teeth * source.choice((1, 2)))
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
-    return zigzag(radius, lipschitz, teeth), radius, lipschitz, ratio
+    return networks.zigzag(radius, lipschitz, teeth), radius, lipschitz, ratio
 
 
 @instances
@@ -149,14 +144,14 @@ def a_tooth_on_both_sides(source: Source):
     """ρ = 7/4 and f = L|x| up to ε/L, then with slope −L, on both sides."""
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
     ratio = Fraction(7, 4)
-    ends = radius.unsqueeze(-1) * scalar(1 / ratio, radius)
+    ends = radius.unsqueeze(-1) * linalg.scalar(1 / ratio, radius)
     breakpoints = torch.cat(
         (-radius.unsqueeze(-1), -ends, 0 * ends, ends, radius.unsqueeze(-1)), -1
     )
     one = torch.ones_like(lipschitz)
     slopes = lipschitz.unsqueeze(-1) * torch.stack((one, -one, one, -one), -1)
     return (
-        PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor()),
+        networks.PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor()),
         radius,
         lipschitz,
         ratio,
@@ -165,7 +160,7 @@ def a_tooth_on_both_sides(source: Source):
 
 def half_the_cells(f, radius, ratio, number):
     """Cells of twice the length."""
-    return interpolate_cells(f, radius, ratio / 2, max(number // 2, 1))
+    return witnesses.interpolate_cells(f, radius, ratio / 2, max(number // 2, 1))
 
 
 @construction(
@@ -186,10 +181,17 @@ def half_the_cells(f, radius, ratio, number):
         "0.49 of the printed error": {"printed": Fraction(49, 100)},
     },
     loose={"the error": "it is at most ε/2, which zigzags reach"},
-    witness=interpolate_cells,
+    witness=witnesses.interpolate_cells,
 )
 def test_lipschitz_whole_cells(
-    f, radius, lipschitz, ratio, *, rounding=math.floor, printed=1, witness=interpolate_cells
+    f,
+    radius,
+    lipschitz,
+    ratio,
+    *,
+    rounding=math.floor,
+    printed=1,
+    witness=witnesses.interpolate_cells,
 ):
     r"""The cells of length ε/L on the slides, for a whole number RL/ε.
 
@@ -203,12 +205,12 @@ def test_lipschitz_whole_cells(
     Checked for piecewise-linear $f$. The drawing on the slide is not in the text at hand.
     """
     network = witness(f, radius, ratio, rounding(ratio))
-    error = radius * lipschitz / scalar(ratio, radius)
+    error = radius * lipschitz / linalg.scalar(ratio, radius)
     scale = f.values.abs().amax(-1) + radius * lipschitz
-    gap = supremum_error(f, network)
+    gap = witnesses.supremum_error(f, network)
     return (
         leq(gap, error / 2, scale=scale, where=ratio.denominator == 1, label="half the error"),
-        leq(gap, scalar(printed, error) * error, scale=scale, label="the error"),
+        leq(gap, linalg.scalar(printed, error) * error, scale=scale, label="the error"),
         leq(network.lipschitz(), lipschitz, scale=scale / radius, label="the Lipschitz constant"),
         leq(network.width, math.floor(2 * ratio), label="the width"),
     )

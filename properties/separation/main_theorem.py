@@ -2,17 +2,8 @@
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper
+from rankcheck import Erratum, bound, leq, linalg, paper, separation
 from rankcheck.instances import Source, instances, unit_vectors
-from rankcheck.linalg import eye
-from rankcheck.separation import (
-    diagonal_norms,
-    distance_squared,
-    main_lower_bound,
-    norm_lower_bound,
-    separable_norms,
-    sphere_rule,
-)
 
 
 def inner_product_function(source: Source):
@@ -35,7 +26,7 @@ def separable_sums(source: Source):
 def small_and_aligned(source: Source):
     """F = a h_n and g = s L_n^v ⊗ L_n^v for a small s > 0, where the two sides differ by s²."""
     d, n = source.integer(2, 8), source.integer(0, 4)
-    one = eye(n + 1, source.tensor())[n]
+    one = linalg.eye(n + 1, source.tensor())[n]
     a, s = source.tensor(low=0.5, high=2.0), source.tensor(low=2.0**-14, high=2.0**-12)
     v = unit_vectors(source, 1, d)
     beta = s[..., None, None, None] * one.unsqueeze(-1) * one
@@ -51,18 +42,18 @@ def vectors_of_length_two(source: Source):
 
 def lower_bound(d, n, alpha, beta):
     """The right side of the theorem."""
-    return main_lower_bound(d, n, alpha, separable_norms(beta))
+    return separation.main_lower_bound(d, n, alpha, separation.separable_norms(beta))
 
 
 def with_a_larger_multiplicity(d, n, alpha, beta):
     """√N_{d+1,n+1} in place of √N_{d,n}: all degrees of F are raised by one."""
     raised = torch.cat((torch.zeros_like(alpha[..., :1]), alpha), -1)
-    return main_lower_bound(d + 1, n + 1, raised, separable_norms(beta))
+    return separation.main_lower_bound(d + 1, n + 1, raised, separation.separable_norms(beta))
 
 
 def without_the_factor_two(d, n, alpha, beta):
     """Σ‖g_j‖ in place of 2 Σ‖g_j‖."""
-    return main_lower_bound(d, n, alpha, separable_norms(beta) / 2)
+    return separation.main_lower_bound(d, n, alpha, separation.separable_norms(beta) / 2)
 
 
 @bound(
@@ -75,7 +66,7 @@ def without_the_factor_two(d, n, alpha, beta):
         "a larger multiplicity": {"lower": with_a_larger_multiplicity},
         "without the factor two": {"lower": without_the_factor_two},
     },
-    witness=main_lower_bound,
+    witness=separation.main_lower_bound,
     errata=(
         Erratum(
             printed=r"$\|F - \sum g_j\|^2 = \|P_nF\| (\|P_nF\| - 2 \sum\|g_j\|/\sqrt{N_{d,n}})$",
@@ -106,8 +97,8 @@ def test_main_theorem(d, n, alpha, beta, v, w, *, lower=lower_bound):
     $g_j = \sum_{kl} \beta^j_{kl} L_k^{v_j} \otimes L_l^{v'_j}$; the general case is their limit.
     Off-diagonal coefficients count in $\|g_j\|$ and in the distance.
     """
-    size = (alpha * alpha).sum(-1).sqrt() + separable_norms(beta).sum(-1)
-    distance = distance_squared(d, alpha, beta, v, w)
+    size = (alpha * alpha).sum(-1).sqrt() + separation.separable_norms(beta).sum(-1)
+    distance = separation.distance_squared(d, alpha, beta, v, w)
     return leq(lower(d, n, alpha, beta), distance, scale=size * size)
 
 
@@ -115,9 +106,9 @@ def test_main_theorem(d, n, alpha, beta, v, w, *, lower=lower_bound):
 def rules_on_the_sphere(source: Source):
     """F = a h_n and g_j = s w_j L_n^v ⊗ L_n^v, v and w_j from a rule of degree 2n: F and Σg_j are parallel."""
     d, n = source.integer(2, 3), source.integer(0, 3)
-    points, weights = sphere_rule(d, 2 * n)
+    points, weights = separation.sphere_rule(d, 2 * n)
     a, share = source.tensor(low=0.5, high=2.0), source.tensor(low=0.0, high=1.0)
-    one = eye(n + 1, a)[n]
+    one = linalg.eye(n + 1, a)[n]
     s = (a * share)[..., None, None, None] * one.unsqueeze(-1) * one
     v = points.to(a.device) + 0 * a[..., None, None]
     return d, n, a.unsqueeze(-1) * one, s * weights.to(a.device)[:, None, None], v, v
@@ -125,18 +116,18 @@ def rules_on_the_sphere(source: Source):
 
 def of_degrees_beyond(d, n, alpha, beta):
     """The norms of the parts of degrees beyond n, without n itself."""
-    return norm_lower_bound(d, n, alpha, diagonal_norms(beta, n + 1))
+    return separation.norm_lower_bound(d, n, alpha, separation.diagonal_norms(beta, n + 1))
 
 
 def with_the_next_dimension(d, n, alpha, beta):
     """√N_{d+1,n+1} in place of √N_{d,n}: all degrees of F are raised by one."""
     raised = torch.cat((torch.zeros_like(alpha[..., :1]), alpha), -1)
-    return norm_lower_bound(d + 1, n + 1, raised, diagonal_norms(beta, n))
+    return separation.norm_lower_bound(d + 1, n + 1, raised, separation.diagonal_norms(beta, n))
 
 
 def in_norm(d, n, alpha, beta):
     """The right side of the theorem in norm."""
-    return norm_lower_bound(d, n, alpha, diagonal_norms(beta, n))
+    return separation.norm_lower_bound(d, n, alpha, separation.diagonal_norms(beta, n))
 
 
 @bound(
@@ -149,7 +140,7 @@ def in_norm(d, n, alpha, beta):
         "without the part of degree n": {"lower": of_degrees_beyond},
         "a larger multiplicity": {"lower": with_the_next_dimension},
     },
-    witness=norm_lower_bound,
+    witness=separation.norm_lower_bound,
 )
 def test_main_theorem_in_norm(d, n, alpha, beta, v, w, *, lower=in_norm):
     r"""The distance of an inner-product function from a sum of separable functions.
@@ -164,10 +155,10 @@ def test_main_theorem_in_norm(d, n, alpha, beta, v, w, *, lower=in_norm):
     and weights of a rule on the sphere that is exact for degree $2n$. Checked in coefficients, for
     finite sums. Proof: docs/proofs/width-of-depth-two.md.
     """
-    size = (alpha * alpha).sum(-1).sqrt() + separable_norms(beta).sum(-1)
+    size = (alpha * alpha).sum(-1).sqrt() + separation.separable_norms(beta).sum(-1)
     least = lower(d, n, alpha, beta).clamp(min=0)
-    slides = main_lower_bound(d, n, alpha, separable_norms(beta))
+    slides = separation.main_lower_bound(d, n, alpha, separation.separable_norms(beta))
     return (
-        leq(least * least, distance_squared(d, alpha, beta, v, w), scale=size * size),
+        leq(least * least, separation.distance_squared(d, alpha, beta, v, w), scale=size * size),
         leq(slides, least * least, scale=size * size, label="the theorem on the slides"),
     )

@@ -3,9 +3,8 @@ d."""
 
 import math
 
-from rankcheck import Erratum, eq, identity, leq, paper
+from rankcheck import Erratum, eq, identity, leq, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import multiplicity
 
 
 @instances
@@ -45,7 +44,7 @@ def quotient(d, n):
         survives="All of it.",
     ),
 )
-def test_multiplicity(d, n, *, number=multiplicity):
+def test_multiplicity(d, n, *, number=separation.multiplicity):
     r"""The multiplicities $N_{d,n}$: closed forms, their sum over degrees, and their growth.
 
     $N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1} = \frac{(2n+d-2)(n+d-3)!}{n!\,(d-2)!}$ ($1$

@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import eq, identity, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import Network, eq, identity, paper, tolerances
 from rankcheck.instances import Source, instances, unit_vectors
-from rankcheck.networks import Network
 
 
 def neuron(source: Source, d: int):
@@ -68,5 +66,5 @@ def test_neuron_is_separable(net, x, other, moved, other_moved):
     """
     before, after = torch.cat((x, other), -1), torch.cat((moved, other_moved), -1)
     # A reflection mixes the entries of x: what cancels is of the size of v, not of v·|x|.
-    scale = network_scale(net, torch.ones_like(before))
+    scale = tolerances.network_scale(net, torch.ones_like(before))
     return eq(net(before), net(after), scale=scale)

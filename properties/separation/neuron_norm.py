@@ -4,18 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, leq, paper
+from rankcheck import bound, eq, leq, linalg, paper, separation
 from rankcheck.instances import Instances, Source, instances, positive, unit_vectors
-from rankcheck.linalg import power
-from rankcheck.separation import (
-    diagonal_norms,
-    neuron_coefficients,
-    neuron_norm_bound,
-    neuron_second_moment,
-    neuron_supremum,
-    sphere_rule,
-)
-from rankcheck.theory.scalars import scalar, square_root
 
 from ._neurons import directions
 
@@ -70,12 +60,12 @@ def with_equal_bounds(source: Source):
 
 def of_two_spheres(d, size):
     """B(1 + √(4d))."""
-    return size * neuron_norm_bound(d, 1, size)
+    return size * separation.neuron_norm_bound(d, 1, size)
 
 
 def of_one_sphere(d, size):
     """B(1 + √d): the bound for a neuron on one sphere."""
-    return size * (1 + square_root(d, size))
+    return size * (1 + linalg.square_root(d, size))
 
 
 @bound(
@@ -96,13 +86,13 @@ def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=of_two_spher
 
     The maximum of $\sigma$ is attained at $x = w/\|w\|$, $x' = w'/\|w'\|$.
     """
-    lengths = [power((a * a).sum(-1), Fraction(1, 2)) for a in (w, other)]
+    lengths = [linalg.power((a * a).sum(-1), Fraction(1, 2)) for a in (w, other)]
     first, second = directions(w), directions(other)
 
     def neuron(point, other_point):
         return torch.relu((w * point).sum(-1) + (other * other_point).sum(-1) + b)
 
-    supremum = neuron_supremum(w, other, b)
+    supremum = separation.neuron_supremum(w, other, b)
     scale = lengths[0] + lengths[1] + b.abs()
     return (
         leq(neuron(x, y), supremum, scale=scale, label="at a point"),
@@ -140,19 +130,19 @@ def test_neuron_second_moment(d, size, w, other, b, output, *, summands=3, half=
     coefficients up to degree 7 by Gauss quadrature over the two inner products; the inequalities
     hold for the measure of the rule as well. Proof: docs/proofs/width-of-depth-two.md.
     """
-    moment = neuron_second_moment(w, other, b)
-    points, weights = (array.to(w.device) for array in sphere_rule(d, 2))
+    moment = separation.neuron_second_moment(w, other, b)
+    points, weights = (array.to(w.device) for array in separation.sphere_rule(d, 2))
     z = (w @ points.mT).unsqueeze(-1) + (other @ points.mT).unsqueeze(-2) + b[..., None, None]
     square = (z * z * weights * weights.unsqueeze(-1)).sum((-2, -1))
-    beta, norm = neuron_coefficients(d, w, other, b, 7, 8)
-    diagonal = diagonal_norms(beta.unsqueeze(-3), 1).squeeze(-1)
+    beta, norm = separation.neuron_coefficients(d, w, other, b, 7, 8)
+    diagonal = separation.diagonal_norms(beta.unsqueeze(-3), 1).squeeze(-1)
     return (
         eq(square, moment, label="the second moment"),
         leq(norm * norm, moment, label="the norm"),
         leq(moment, summands * size * size, label="the bound"),
         leq(
             diagonal,
-            scalar(half, moment) * torch.sqrt(moment),
+            linalg.scalar(half, moment) * torch.sqrt(moment),
             scale=torch.sqrt(moment),
             label="the diagonal",
         ),

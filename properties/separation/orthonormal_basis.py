@@ -2,10 +2,8 @@
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, linalg, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import density, even_moment, orthonormal_table, quadrature
-from rankcheck.theory.scalars import pi
 
 
 @instances
@@ -22,14 +20,16 @@ def against_dt(d, degree, like):
     even d it is a polynomial over √(1 − t²), and the Gauss–Chebyshev rule (weight 1/(π√(1 − t²)))
     is.
     """
-    nodes, weights = (array.to(like.device) for array in quadrature(2 + d % 2, (degree + d) // 2))
-    inverse = 2 if d % 2 else pi(like) * torch.sqrt(1 - nodes * nodes)
-    return nodes, weights * inverse * density(d, nodes)
+    nodes, weights = (
+        array.to(like.device) for array in separation.quadrature(2 + d % 2, (degree + d) // 2)
+    )
+    inverse = 2 if d % 2 else linalg.pi(like) * torch.sqrt(1 - nodes * nodes)
+    return nodes, weights * inverse * separation.density(d, nodes)
 
 
 def gauss_gegenbauer(d, degree, like):
     """The Gauss rule of μ_d itself, scaled to mass 1."""
-    nodes, weights = quadrature(d, degree // 2 + 1)
+    nodes, weights = separation.quadrature(d, degree // 2 + 1)
     return nodes.to(like.device), weights.to(like.device)
 
 
@@ -44,7 +44,7 @@ def next_dimension(d, degree, like):
     instances=expansions(),
     mutants={"another measure": {"measure": next_dimension}},
     no_ball="Gauss–Gegenbauer nodes are zeros of polynomials, computed in floats",
-    witness=quadrature,
+    witness=separation.quadrature,
 )
 def test_orthonormal_basis(d, p, q, *, measure=against_dt):
     r"""The normalised d-dimensional Legendre polynomials are orthonormal under $\mu_d$.
@@ -64,12 +64,12 @@ def test_orthonormal_basis(d, p, q, *, measure=against_dt):
     relations = []
     for name, rule in (("with the density", measure), ("by the Gauss rule", gauss_gegenbauer)):
         nodes, weights = rule(d, 2 * degree, p)
-        table = orthonormal_table(d, degree, nodes)
+        table = separation.orthonormal_table(d, degree, nodes)
         inner = ((p @ table.mT) * (q @ table.mT) * weights).sum(-1)
         relations.append(eq(inner, exact, scale=scale, terms=2**15, label=name))
     nodes, weights = measure(d, 2 * degree, p)
     for k in range(min(degree + 1, 4)):
         moment = (weights * nodes ** (2 * k)).sum()
-        expected = p.new_tensor(float(even_moment(d, k)))
+        expected = p.new_tensor(float(separation.even_moment(d, k)))
         relations.append(eq(moment, expected, terms=2**15, label=f"the moment of order {2 * k}"))
     return tuple(relations)

@@ -5,11 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, construction, leq, paper
-from rankcheck.claims.tolerances import network_scale
+from rankcheck import bound, construction, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, unit_vectors
-from rankcheck.theory.scalars import pi, scalar
-from rankcheck.witnesses import depth_three, depth_three_cells, largest_parameter
 
 from ._functions import heavier, sine
 
@@ -18,14 +15,14 @@ from ._functions import heavier, sine
 def neighbouring_numbers(source: Source):
     """d, s, and s plus a step."""
     d, s = source.integer(2, 100), source.tensor(low=-1.0, high=1.0)
-    return d, s, s + source.tensor(low=-1.0, high=1.0) * scalar(Fraction(1, d**3), s)
+    return d, s, s + source.tensor(low=-1.0, high=1.0) * linalg.scalar(Fraction(1, d**3), s)
 
 
 @instances
 def next_to_zero(source: Source):
     """d, 0, and a number close to 0, where the sine is steepest."""
     d, s = source.integer(2, 100), source.tensor(low=-1.0, high=1.0)
-    return d, 0 * s, (s + 2) * scalar(Fraction(1, 2**15 * d**3), s)
+    return d, 0 * s, (s + 2) * linalg.scalar(Fraction(1, 2**15 * d**3), s)
 
 
 @bound(
@@ -41,7 +38,7 @@ def test_sine_lipschitz(d, s, t, *, slope=None):
     $|\sin(\pi d^3 s) - \sin(\pi d^3 t)| \le \pi d^3\,|s - t|$.
     """
     f = sine(d)
-    slope = pi(s) if slope is None else scalar(slope, s)
+    slope = linalg.pi(s) if slope is None else linalg.scalar(slope, s)
     return leq((f(s) - f(t)).abs(), d**3 * slope * (s - t).abs(), scale=d**3 * s.abs() + 1)
 
 
@@ -61,17 +58,17 @@ def pairs_of_points(source: Source):
 
 def too_few_cells(f, d, inner_cells, outer_cells, radius):
     """N_f with an eighth of its cells."""
-    return depth_three(f, d, inner_cells, outer_cells // 8, radius)
+    return witnesses.depth_three(f, d, inner_cells, outer_cells // 8, radius)
 
 
 def too_many_cells(f, d, inner_cells, outer_cells, radius):
     """Three times the cells of N_f."""
-    return depth_three(f, d, inner_cells, 3 * outer_cells, radius)
+    return witnesses.depth_three(f, d, inner_cells, 3 * outer_cells, radius)
 
 
 def with_large_weights(f, d, inner_cells, outer_cells, radius):
     """The same function with weights of 1024 in the first layer."""
-    return heavier(depth_three(f, d, inner_cells, outer_cells, radius), 1024)
+    return heavier(witnesses.depth_three(f, d, inner_cells, outer_cells, radius), 1024)
 
 
 @construction(
@@ -89,10 +86,10 @@ def with_large_weights(f, d, inner_cells, outer_cells, radius):
         "the second width": "cells of twice the length on the slides need half the units",
         "the weights": "neighbouring chords of a sine do not differ by 2L",
     },
-    witness=depth_three,
+    witness=witnesses.depth_three,
     effort=0.3,
 )
-def test_oscillating_example(d, error, x, other, *, witness=depth_three):
+def test_oscillating_example(d, error, x, other, *, witness=witnesses.depth_three):
     r"""The oscillating example as a network of depth three and width 16πd⁵/ε.
 
     $f(t) = \sin(\pi d^3 t)$ is $\pi d^3$-Lipschitz, so $N_F$ is within $\varepsilon$ of $F(x, x') =
@@ -102,20 +99,22 @@ def test_oscillating_example(d, error, x, other, *, witness=depth_three):
     Built for $d = 2, 3, 4$, with up to 77 208 units. A rational number above $\pi$ gives the
     numbers of cells, and one below $\pi$ the bounds of the widths.
     """
-    cells = depth_three_cells(PI_ABOVE * d**3, d, error)
+    cells = witnesses.depth_three_cells(PI_ABOVE * d**3, d, error)
     f = sine(d)
     pair = witness(f, d, *cells, x.new_ones(()))
     joined = torch.cat((x, other), -1)
     near, exact = pair.inner(joined), (x * other).sum(-1, keepdim=True)
     gap = (pair.outer(near) - f(exact)).squeeze(-1).abs()
     # f magnifies an error of N_i by up to πd³.
-    scale = d**3 * 4 * network_scale(pair.inner, joined).squeeze(-1)
-    largest = torch.maximum(largest_parameter(pair.inner), largest_parameter(pair.outer))
+    scale = d**3 * 4 * tolerances.network_scale(pair.inner, joined).squeeze(-1)
+    largest = torch.maximum(
+        witnesses.largest_parameter(pair.inner), witnesses.largest_parameter(pair.outer)
+    )
     first = math.floor(16 * PI_BELOW * d**5 / error)
     second = math.floor(4 * PI_BELOW * d**3 / error)
     return (
-        leq(gap, scalar(error, x), scale=scale, label="the error"),
+        leq(gap, linalg.scalar(error, x), scale=scale, label="the error"),
         leq(pair.inner.widths[1], first, label="the first width"),
         leq(pair.outer.widths[1], second, label="the second width"),
-        leq(largest, 2 * d**3 * pi(x), label="the weights"),
+        leq(largest, 2 * d**3 * linalg.pi(x), label="the weights"),
     )

@@ -4,16 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, leq, paper
+from rankcheck import bound, eq, leq, linalg, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import (
-    distance_lower_bound,
-    sign_change_lower_bound,
-    sine_against_degree,
-    sine_coefficients,
-    sine_tail,
-)
-from rankcheck.theory.scalars import pi, scalar, square_root
 
 from ._sines import distance
 
@@ -41,7 +33,7 @@ def polynomials(source: Source):
         "any dimension": "signs give half of what the sine has on an interval of one standard deviation",
         "from dimension three": "the ratio tends to 1 as m grows at a fixed degree",
     },
-    witness=sine_coefficients,
+    witness=separation.sine_coefficients,
 )
 def test_polynomial_lower_bound(d, m, k, deviation, *, times=1, factor=1, golden=None):
     r"""Every polynomial of degree k < m is far from sin(π√d m t), in every dimension.
@@ -63,20 +55,25 @@ def test_polynomial_lower_bound(d, m, k, deviation, *, times=1, factor=1, golden
     q = d * m * m
     value = distance(d, q, deviation)
     size = (deviation * deviation).sum(-1)
-    tail = sine_tail(d, q, k + 1, deviation)
+    tail = separation.sine_tail(d, q, k + 1, deviation)
     return (
         eq(value, tail + size, scale=1 + size, label="the best polynomial"),
         leq(
-            times * distance_lower_bound(m, k, deviation), value, scale=1 + size, label="the bound"
+            times * separation.distance_lower_bound(m, k, deviation),
+            value,
+            scale=1 + size,
+            label="the bound",
         ),
         leq(
-            factor * scalar(Fraction(m - k, 2 * m), value) / (square_root(2, value) * pi(value)),
+            factor
+            * linalg.scalar(Fraction(m - k, 2 * m), value)
+            / (linalg.square_root(2, value) * linalg.pi(value)),
             value,
             scale=1 + size,
             label="any dimension",
         ),
         leq(
-            sine_against_degree(m, k, deviation, golden),
+            separation.sine_against_degree(m, k, deviation, golden),
             value,
             scale=1 + size,
             where=torch.as_tensor(d >= 3),
@@ -99,7 +96,7 @@ def polynomials_on_the_interval(source: Source):
     instances=polynomials_on_the_interval(),
     mutants={"three times as much": {"times": 3}},
     loose="the best polynomial errs by at least twice the bound (m = 1, k = 0)",
-    witness=sine_coefficients,
+    witness=separation.sine_coefficients,
 )
 def test_sign_changes(m, k, deviation, *, times=1):
     r"""A polynomial of degree k has the wrong sign on m − k half periods of a sine.
@@ -111,7 +108,7 @@ def test_sign_changes(m, k, deviation, *, times=1):
     """
     size = (deviation * deviation).sum(-1)
     value = 2 * distance(3, m * m, deviation)
-    lower = sign_change_lower_bound(m, k, deviation)
+    lower = separation.sign_change_lower_bound(m, k, deviation)
     return leq(times * lower, value, scale=1 + size)
 
 
@@ -141,5 +138,5 @@ def test_sign_changes_doubled(m, k, deviation, *, times=2):
     """
     size = (deviation * deviation).sum(-1)
     value = 2 * distance(3, m * m, deviation)
-    lower = sign_change_lower_bound(m, k, deviation)
+    lower = separation.sign_change_lower_bound(m, k, deviation)
     return leq(times.numerator * lower / times.denominator, value, scale=1 + size)

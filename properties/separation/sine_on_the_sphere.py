@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, leq, paper
+from rankcheck import bound, leq, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import sine_distance_bound, sine_energy
 
 from ._sines import distance
 
@@ -37,9 +36,9 @@ def with_one(d, q, k, like):
 
 def with_constant(constant, d, q, k, like):
     """Another constant in place of (1 + √5)/2."""
-    whole = sine_energy(d, q, like)
+    whole = separation.sine_energy(d, q, like)
     golden = (1 + 5**0.5) / 2
-    return whole - (whole - sine_distance_bound(d, q, k, like)) * constant / golden
+    return whole - (whole - separation.sine_distance_bound(d, q, k, like)) * constant / golden
 
 
 @bound(
@@ -49,9 +48,9 @@ def with_constant(constant, d, q, k, like):
     tight=constants(),
     needs={"d >= 3": lines_on_the_circle()},
     mutants={"1 for (1 + √5)/2": {"lower": with_one}},
-    witness=sine_distance_bound,
+    witness=separation.sine_distance_bound,
 )
-def test_sine_on_the_sphere(d, q, deviation, *, lower=sine_distance_bound):
+def test_sine_on_the_sphere(d, q, deviation, *, lower=separation.sine_distance_bound):
     r"""Polynomials of low degree hold little of a sine: an explicit bound in every dimension from three on.
 
     For $s(t) = \sin \omega t$, $\omega > 0$, $d \ge 3$ and every polynomial $p$ of degree $k$: $\int (s -

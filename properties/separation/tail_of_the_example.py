@@ -5,10 +5,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper
+from rankcheck import Erratum, bound, leq, linalg, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import example_tail, sine_coefficients, sine_energy
-from rankcheck.theory.scalars import pi, scalar
 
 
 @instances
@@ -27,7 +25,7 @@ def best_polynomials(source: Source):
 
 def one_fifth(like):
     """1/(5eπ)."""
-    return 1 / (5 * torch.exp(like.new_ones(())) * pi(like))
+    return 1 / (5 * torch.exp(like.new_ones(())) * linalg.pi(like))
 
 
 @bound(
@@ -45,7 +43,7 @@ def one_fifth(like):
         "two fifths": "the tail is 0.4189 at d = 2, and nearly 1/2 from d = 3 on",
         "the norm, as printed": "the norm is nearly the root of 1/2, and the bound is 1/(5eπ)",
     },
-    witness=example_tail,
+    witness=separation.example_tail,
     errata=Erratum(
         printed=r"$P_nF \ge 1/(5e\pi)$",
         right=r"$\|P_nF\| \ge 1/(5e\pi)$, with bars that the conversion of the text at hand may "
@@ -67,15 +65,17 @@ def test_tail_of_the_example(d, deviation, *, times=1, times_norm=1, least=Fract
     (separation.tail-from-the-lemma).
     """
     n = d * d
-    alpha = sine_coefficients(d, d**6, n - 1, deviation)
+    alpha = separation.sine_coefficients(d, d**6, n - 1, deviation)
     p = alpha + torch.cat((deviation, deviation.new_zeros(n - deviation.shape[-1])), -1)
     size = (deviation * deviation).sum(-1)
-    distance = sine_energy(d, d**6, deviation) - (2 * alpha * p).sum(-1) + (p * p).sum(-1)
-    tail = example_tail(d, deviation)
+    distance = (
+        separation.sine_energy(d, d**6, deviation) - (2 * alpha * p).sum(-1) + (p * p).sum(-1)
+    )
+    tail = separation.example_tail(d, deviation)
     return (
         leq(tail, distance, scale=1 + size, label="the best polynomial"),
         leq(times * one_fifth(deviation), tail, label="the square"),
-        leq(scalar(least, tail), tail, label="two fifths"),
+        leq(linalg.scalar(least, tail), tail, label="two fifths"),
         leq(times_norm * one_fifth(deviation), torch.sqrt(tail), label="the norm, as printed"),
     )
 

@@ -6,16 +6,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, limit, paper
+from rankcheck import bound, leq, limit, paper, separation
 from rankcheck.instances import Source, instances
-from rankcheck.separation import (
-    depth_three_width,
-    depth_two_width,
-    log_width,
-    sharper_width,
-    slides_error,
-    width_rate,
-)
 
 
 @instances
@@ -32,7 +24,7 @@ def edges(source: Source, *, of: tuple[int, ...]):
 
 def crossover(d, label, two, error, first):
     """The width for depth two is the larger one from dimension `first` on, and not before."""
-    three = math.ceil(depth_three_width(d, error))
+    three = math.ceil(separation.depth_three_width(d, error))
     return leq(three, two, label=label) if d >= first else leq(two, three, label=label)
 
 
@@ -56,7 +48,7 @@ def crossover(d, label, two, error, first):
         "‖F − N‖² <= ε against |F − N| <= ε": "no two widths are equal",
         "at d = 100": "the widths differ by a factor of 10^40.24 at d = 100",
     },
-    witness=depth_two_width,
+    witness=separation.depth_two_width,
     effort=2.0,
 )
 def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
@@ -77,13 +69,13 @@ def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
     `rankcheck prove` enumerates all $d \le 1000$, with $\le$ between integers; beyond it is Corollary 6 of
     docs/proofs/width-of-depth-two.md.
     """
-    two, root = depth_two_width(d), math.sqrt(slides_error())
+    two, root = separation.depth_two_width(d), math.sqrt(separation.slides_error())
     relations = (
-        crossover(d, "‖F − N‖ <= ε", depth_two_width(d, squared=False), None, norm),
+        crossover(d, "‖F − N‖ <= ε", separation.depth_two_width(d, squared=False), None, norm),
         crossover(d, "‖F − N‖² <= ε", two, root, square),
         crossover(d, "‖F − N‖² <= ε against |F − N| <= ε", two, None, mixed),
     )
-    three = math.ceil(depth_three_width(d))
+    three = math.ceil(separation.depth_three_width(d))
     return (*relations, leq(10**orders * three, two, label="at d = 100")) if d >= 100 else relations
 
 
@@ -101,7 +93,7 @@ def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
         "‖F − N‖² against |F − N| from 39 on": {"mixed": 39},
     },
     loose="no two widths are equal",
-    witness=sharper_width,
+    witness=separation.sharper_width,
     effort=2.0,
 )
 def test_sharper_crossover(d, *, norm=38, square=35, mixed=38):
@@ -118,11 +110,13 @@ def test_sharper_crossover(d, *, norm=38, square=35, mixed=38):
     docs/proofs/width-of-depth-two.md, which has the bound, too. It rests on $\|P_nF\|^2 \ge \frac25$
     (separation.tail-of-the-example).
     """
-    root = math.sqrt(slides_error())
+    root = math.sqrt(separation.slides_error())
     return (
-        crossover(d, "‖F − N‖ <= ε", sharper_width(d, squared=False), None, norm),
-        crossover(d, "‖F − N‖² <= ε", sharper_width(d), root, square),
-        crossover(d, "‖F − N‖² <= ε against |F − N| <= ε", sharper_width(d), None, mixed),
+        crossover(d, "‖F − N‖ <= ε", separation.sharper_width(d, squared=False), None, norm),
+        crossover(d, "‖F − N‖² <= ε", separation.sharper_width(d), root, square),
+        crossover(
+            d, "‖F − N‖² <= ε against |F − N| <= ε", separation.sharper_width(d), None, mixed
+        ),
     )
 
 
@@ -147,7 +141,7 @@ def test_width_growth(d, *, below=Fraction(1, 4), above=Fraction(1, 2)):
     `rankcheck prove` enumerates all $d \le 1000$ in integers, as $r^4 \ge d^d$ and $r^2 \le d^d$; beyond it
     is Corollary 6 of docs/proofs/width-of-depth-two.md.
     """
-    width = depth_two_width(d)
+    width = separation.depth_two_width(d)
     return (
         leq(d ** (below.numerator * d), width**below.denominator, label="from below"),
         leq(width**above.denominator, d ** (above.numerator * d), label="from above"),
@@ -156,17 +150,17 @@ def test_width_growth(d, *, below=Fraction(1, 4), above=Fraction(1, 2)):
 
 def with_another_logarithm(d):
     """1.7 in place of 7/4."""
-    return width_rate(d) + math.log2(d) / 20
+    return separation.width_rate(d) + math.log2(d) / 20
 
 
 def without_the_half(d):
     """2 − log2 e in place of 2 − (log2 e)/2."""
-    return width_rate(d) + d * math.log2(math.e) / 2
+    return separation.width_rate(d) + d * math.log2(math.e) / 2
 
 
 def with_another_constant(d):
     """A constant that is larger by 1/4."""
-    return width_rate(d) - 1 / 4
+    return separation.width_rate(d) - 1 / 4
 
 
 @limit(
@@ -183,9 +177,9 @@ def with_another_constant(d):
         "from above": "η grows slowly with d, between its bounds",
         "from below": "η grows slowly with d, between its bounds",
     },
-    witness=width_rate,
+    witness=separation.width_rate,
 )
-def test_width_rate(d, *, rate=width_rate):
+def test_width_rate(d, *, rate=separation.width_rate):
     r"""The rate at which the width of depth two grows.
 
     $W(d) = \frac{\sqrt{N_{d,d^2}}}{20e\pi 4^d (1 + \sqrt{4d})}$, the width of depth two on the
@@ -198,9 +192,9 @@ def test_width_rate(d, *, rate=width_rate):
     So $W(d) = 2^{\Theta(d \log d)}$, with the constant 1/2. Checked for $d \le 1000$;
     $\eta(d) \to \frac32$. Proof: docs/proofs/width-of-depth-two.md.
     """
-    left = (rate(d) - log_width(d)) * math.log(2)
+    left = (rate(d) - separation.log_width(d)) * math.log(2)
     eta = torch.tensor((left - 1 / (2 * math.sqrt(d))) * d, dtype=torch.float64)
-    scale = torch.tensor(abs(log_width(d)) * d, dtype=torch.float64)
+    scale = torch.tensor(abs(separation.log_width(d)) * d, dtype=torch.float64)
     return (
         leq(Fraction(3, 8), eta, scale=scale, label="from above"),
         leq(eta, Fraction(17, 8), scale=scale, label="from below"),

@@ -7,25 +7,8 @@ from functools import lru_cache
 
 import torch
 
-from rankcheck import Erratum, bound, eq, identity, leq, paper
+from rankcheck import Erratum, bound, eq, identity, leq, linalg, paper, separation
 from rankcheck.instances import Source, instances, positive
-from rankcheck.separation import (
-    depth_two_width,
-    distance_squared,
-    guaranteed_error,
-    multiplicity,
-    printed_norms,
-    printed_width,
-    separable_norms,
-    sharper_width,
-    sine_coefficients,
-    slides_error_like,
-    tail_norm,
-    width_as_on_the_slides,
-    width_as_printed,
-    width_from_the_norm,
-)
-from rankcheck.theory.scalars import square_root
 
 from ._neurons import neurons_and_constant
 
@@ -67,7 +50,7 @@ def networks(source: Source, size):
         alpha = torch.cat((low * source.choice((0, 1)), top, high), -1)
     else:
         n = d * d
-        alpha = sine_coefficients(d, d**6, n + 6, size) + 0 * size.unsqueeze(-1)
+        alpha = separation.sine_coefficients(d, d**6, n + 6, size) + 0 * size.unsqueeze(-1)
     return d, n, alpha, size, *parameters(source, size, d, r)
 
 
@@ -100,7 +83,7 @@ def networks_with_larger_weights(source: Source):
         "as printed": "the maximum of a neuron is far above its part in degree n",
         "sharper": "|z|/2 has a mean, and parts beside the diagonal",
     },
-    witness=width_from_the_norm,
+    witness=separation.width_from_the_norm,
     no_ball="coefficients of neurons by quadrature, in floats",
 )
 def test_width_lower_bound(
@@ -124,19 +107,24 @@ def test_width_lower_bound(
     """
     beta, _, v, u = neurons_and_constant(d, alpha.shape[-1] - 1, w, other, b)
     weight = torch.cat((output, last.unsqueeze(-1)), -1)[..., None, None]
-    distance = distance_squared(d, alpha, weight * beta, v, u).clamp(min=0).sqrt()
-    tail = tail_norm(alpha, n)
+    distance = separation.distance_squared(d, alpha, weight * beta, v, u).clamp(min=0).sqrt()
+    tail = separation.tail_norm(alpha, n)
     near = torch.minimum(distance, tail)
-    norms = separable_norms(weight * beta).sum(-1) + (alpha * alpha).sum(-1).sqrt()
+    norms = separation.separable_norms(weight * beta).sum(-1) + (alpha * alpha).sum(-1).sqrt()
     # What cancels in the distance, as a width.
-    scale = square_root(multiplicity(d, n), size) * norms * norms / (tail * size * size)
+    scale = (
+        linalg.square_root(separation.multiplicity(d, n), size)
+        * norms
+        * norms
+        / (tail * size * size)
+    )
     r = b.shape[-1]
     return tuple(
         leq(times * width(d, n, tail, near, size), r, scale=scale, terms=2**12, label=label)
         for label, times, width in (
-            ("as derived on the slides", derived, width_as_on_the_slides),
-            ("as printed", printed, width_as_printed),
-            ("sharper", sharper, width_from_the_norm),
+            ("as derived on the slides", derived, separation.width_as_on_the_slides),
+            ("as printed", printed, separation.width_as_printed),
+            ("sharper", sharper, separation.width_from_the_norm),
         )
     )
 
@@ -156,7 +144,7 @@ def printed_widths(source: Source):
 
 def with_nineteen(d, like):
     """19eπ in place of the printed 20eπ."""
-    return printed_norms(d, like) * 20 / 19
+    return separation.printed_norms(d, like) * 20 / 19
 
 
 @bound(
@@ -171,7 +159,7 @@ def with_nineteen(d, like):
     loose={
         "‖F − N‖": "print has the constants of ‖F − N‖², and ε² is ε/3646",
     },
-    witness=printed_norms,
+    witness=separation.printed_norms,
     errata=Erratum(
         printed=r"$\sqrt{N_{d,d^2}} / (20e\pi 2^{2d}(1 + \sqrt{4d}) + 2^{d+1})$",
         right="The derivation subtracts $2^{d+1}$, for the output bias, from "
@@ -181,7 +169,7 @@ def with_nineteen(d, like):
         survives=r"The printed width holds as it stands, for $\|F - N\|$ and for $\|F - N\|^2$.",
     ),
 )
-def test_printed_width(d, share, *, norms=printed_norms, times=1):
+def test_printed_width(d, share, *, norms=separation.printed_norms, times=1):
     r"""The printed width is needed for sin(πd³⟨x, x′⟩), whether the error is squared or not.
 
     A network of depth two with weights and biases of at most $2^d$ and fewer neurons than
@@ -197,16 +185,16 @@ def test_printed_width(d, share, *, norms=printed_norms, times=1):
     separation.width-lower-bound. Proof: docs/proofs/width-of-depth-two.md.
     """
     sum_of_norms = share * norms(d, share)
-    error = slides_error_like(share)
+    error = separation.slides_error_like(share)
     return (
-        leq(error, guaranteed_error(d, sum_of_norms, bias=False), label="‖F − N‖²"),
+        leq(error, separation.guaranteed_error(d, sum_of_norms, bias=False), label="‖F − N‖²"),
         leq(
             times * error * error,
-            guaranteed_error(d, sum_of_norms, bias=True),
+            separation.guaranteed_error(d, sum_of_norms, bias=True),
             where=torch.as_tensor(d >= 9),
             label="‖F − N‖",
         ),
-        leq(printed_width(d), sharper_width(d), label="the sharper bound"),
+        leq(separation.printed_width(d), separation.sharper_width(d), label="the sharper bound"),
     )
 
 
@@ -243,7 +231,7 @@ def width_in_integers(d: int) -> int:
     Raises:
         ValueError: if the two bounds do not have the same ceiling.
     """
-    number = multiplicity(d, d * d)
+    number = separation.multiplicity(d, d * d)
     bits = number.bit_length() + 64
     unit = 1 << bits
     root, small = math.isqrt(number * unit**2), math.isqrt(4 * d * unit**2)
@@ -275,10 +263,10 @@ def edges(source: Source):
     paper("separation", "slide: Example - conclusion"),
     instances=dimensions(),
     tight=edges(),
-    mutants={"as printed": {"width": printed_width}},
+    mutants={"as printed": {"width": separation.printed_width}},
     effort=2.0,
 )
-def test_width_in_integers(d, *, width=depth_two_width):
+def test_width_in_integers(d, *, width=separation.depth_two_width):
     r"""The least width of depth two as an exact integer, and the d from which it exceeds 1.
 
     $\lceil (\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1})/(2 \cdot 4^d (1 + \sqrt{4d})) \rceil$, the bound of

@@ -3,16 +3,8 @@ proof."""
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, paper, separation
 from rankcheck.instances import Source, instances, unit_vectors
-from rankcheck.separation import (
-    cross_by_moments,
-    cross_by_quadrature,
-    cross_inner_product,
-    zonal_by_moments,
-    zonal_by_quadrature,
-    zonal_inner_product,
-)
 
 
 def degrees(source: Source, high: int):
@@ -32,12 +24,12 @@ def zonal_functions(source: Source, *, dimension: int, degree: int):
 
 def of_the_next_dimension(d, i, j, c):
     """The formula with P_i of dimension d + 1."""
-    return zonal_inner_product(d + 1, i, j, c)
+    return separation.zonal_inner_product(d + 1, i, j, c)
 
 
 def without_the_root(d, i, j, k, c):
     """P_i(⟨v, v′⟩), not divided by √N_{d,i}."""
-    return zonal_inner_product(d, i, j, c) if j == k else torch.zeros_like(c)
+    return separation.zonal_inner_product(d, i, j, c) if j == k else torch.zeros_like(c)
 
 
 @identity(
@@ -48,10 +40,10 @@ def without_the_root(d, i, j, k, c):
         "P of the next dimension": {"zonal": of_the_next_dimension},
         "without √N": {"cross": without_the_root},
     },
-    witness=zonal_by_moments,
+    witness=separation.zonal_by_moments,
 )
 def test_zonal_inner_products(
-    d, i, j, k, v, w, *, zonal=zonal_inner_product, cross=cross_inner_product
+    d, i, j, k, v, w, *, zonal=separation.zonal_inner_product, cross=separation.cross_inner_product
 ):
     r"""Inner products of zonal functions, from the moments of the sphere.
 
@@ -66,9 +58,14 @@ def test_zonal_inner_products(
     c = (v * w).sum(-1)
     one = torch.ones_like(c)
     return (
-        eq(zonal_by_moments(d, i, j, c), zonal(d, i, j, c), scale=4**i * one, label="L with L"),
         eq(
-            cross_by_moments(d, i, j, k, c),
+            separation.zonal_by_moments(d, i, j, c),
+            zonal(d, i, j, c),
+            scale=4**i * one,
+            label="L with L",
+        ),
+        eq(
+            separation.cross_by_moments(d, i, j, k, c),
             cross(d, i, j, k, c),
             scale=4 ** max(i, j, k) * one,
             label="h with L ⊗ L",
@@ -84,11 +81,11 @@ def test_zonal_inner_products(
         "P of the next dimension": {"zonal": of_the_next_dimension},
         "without √N": {"cross": without_the_root},
     },
-    witness=zonal_by_quadrature,
+    witness=separation.zonal_by_quadrature,
     no_ball="Gauss nodes are zeros of polynomials, computed in floats",
 )
 def test_zonal_inner_products_by_quadrature(
-    d, i, j, k, v, w, *, zonal=zonal_inner_product, cross=cross_inner_product
+    d, i, j, k, v, w, *, zonal=separation.zonal_inner_product, cross=separation.cross_inner_product
 ):
     r"""Inner products of zonal functions, by quadrature.
 
@@ -100,14 +97,14 @@ def test_zonal_inner_products_by_quadrature(
     one = torch.ones_like(c)
     return (
         eq(
-            zonal_by_quadrature(d, i, j, c),
+            separation.zonal_by_quadrature(d, i, j, c),
             zonal(d, i, j, c),
             scale=one,
             terms=2**14,
             label="L with L",
         ),
         eq(
-            cross_by_quadrature(d, i, j, k, c),
+            separation.cross_by_quadrature(d, i, j, k, c),
             cross(d, i, j, k, c),
             scale=one,
             terms=2**14,

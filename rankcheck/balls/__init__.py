@@ -36,7 +36,7 @@ from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.mapping import Mapping, mapped, mapping
 from rankcheck.balls.missing import without_transforms
 from rankcheck.balls.numbers import Undecided, exact, precision
-from rankcheck.balls.widths import noted_wraps, widths, wraps
+from rankcheck.balls.widths import looks, noted_wraps, widths, wraps
 
 __all__ = [
     "OTHER_CONVENTIONS",
@@ -54,6 +54,7 @@ __all__ = [
     "exact",
     "is_ball",
     "log_pseudo_determinant",
+    "looks",
     "mapped",
     "mapping",
     "noted_wraps",

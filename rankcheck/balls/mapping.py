@@ -23,12 +23,14 @@ class Mapping:
 
     Attributes:
         file: that of the claim, whose lines are named.
+        plain: whether nothing has to be noticed, so that `widths` looks at nothing.
         wrapped: whether integers have wrapped, for an instance; None if nothing was looked at.
         stopped: the first function that raised, and in which line, such as "item in line 12".
         error: what it raised.
     """
 
     file: str
+    plain: bool = False
     wrapped: torch.Tensor | None = None
     stopped: str = ""
     error: Exception | None = None
@@ -50,9 +52,9 @@ _current: ContextVar[Mapping | None] = ContextVar("mapping", default=None)
 
 
 @contextmanager
-def mapping(file: str) -> Iterator[Mapping]:
+def mapping(file: str, *, plain: bool = False) -> Iterator[Mapping]:
     """Notice what happens inside the ``with`` block, which runs inside of a map."""
-    noticed = Mapping(file)
+    noticed = Mapping(file, plain)
     token = _current.set(noticed)
     try:
         yield noticed

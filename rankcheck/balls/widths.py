@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dis import opmap
+from functools import lru_cache
 from types import FrameType
 from typing import Any
 
@@ -52,6 +53,10 @@ SMALLER = frozenset(
 NUMPY = (np.generic, np.ndarray)
 #: The instruction of `x * y` and of `x *= y`.
 OPERATOR = opmap["BINARY_OP"]
+#: What a tensor is asked most often, and what makes no tensor.
+FORMS = frozenset(
+    getattr(torch.Tensor, name).__get__ for name in ("shape", "ndim", "dtype", "device")
+)
 #: Often called, and no arithmetic.
 MOVES = frozenset({"__get__", "__getitem__", "reshape", "expand", "unsqueeze", "arange"})
 
@@ -78,14 +83,15 @@ def widths() -> Iterator[None]:
 
     It becomes balls within `conventions`, as all exact evaluation is, and doubles elsewhere.
     """
-    with _Widths(exact=evaluation() is not None):
+    noticed = mapped()
+    with nullcontext() if noticed and noticed.plain else _Widths(exact=evaluation() is not None):
         yield
 
 
 class _Widths(TorchFunctionMode):
     """Looks at the results of functions of plain tensors; ball arrays look after themselves."""
 
-    wraps = 0
+    wraps = looks = 0
 
     def __init__(self, *, exact: bool) -> None:
         super().__init__()
@@ -95,14 +101,15 @@ class _Widths(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        kwargs, name = kwargs or {}, func.__name__
-        changes = name not in READERS and (
-            name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
-        )
+        if func in FORMS:
+            return func(*args)
+        name, changes = _kind_of(func)
+        kwargs = kwargs or {}
         given, rebound = args, changes and _is_operator(sys._getframe(1))
-        if changes and self._mapping is None:
+        if changes and (self._mapping is None or not _differs(args)):
             with torch._C.DisableTorchFunction():
                 given = _before(name, args, rebound)
+            _Widths.looks += given is not args
         elif changes and any(x.dtype in INTEGERS for x in _tensors(args[:1])):
             self._mapping.stop(f"{name} of integers")
         try:
@@ -133,11 +140,12 @@ class _Widths(TorchFunctionMode):
                 wrapping = _wrapping(func, given, kwargs, result)
             if wrapping is None:
                 return result
+            _Widths.looks += 1
             wraps, wide = wrapping
             if self._mapping is not None:
                 self._mapping.wrap(wraps)
                 return result
-            if not bool(wraps.any()):
+            if _differs((wraps,)) or not bool(wraps.any()):  # a map of the body's own is not read
                 return result
             _note(f"{name.strip('_')} of {result.dtype}")
             if given is not args and not rebound:
@@ -148,6 +156,19 @@ class _Widths(TorchFunctionMode):
         if is_narrow(result.dtype) or _lossy(args) or _large_in(args):
             return _exactly(func, given, kwargs, result)
         return result
+
+
+def _differs(args: tuple[Any, ...]) -> bool:
+    """Whether any argument differs from instance to instance of what is mapped over."""
+    return any(map(torch._C._functorch.is_batchedtensor, _tensors(args)))
+
+
+@lru_cache(maxsize=4096)
+def _kind_of(func: Any) -> tuple[str, bool]:
+    """The name of a function of torch, and whether it changes its first argument."""
+    name = func.__name__
+    writes = name == "__setitem__" or name.startswith("__i") or name[-1] == "_" != name[0]
+    return name, writes and name not in READERS
 
 
 def _of_numpy(args: tuple[Any, ...]) -> Any:
@@ -337,6 +358,11 @@ def _large_in(args: tuple[Any, ...]) -> bool:
 def wraps() -> int:
     """How often integers have wrapped in this process."""
     return _Widths.wraps
+
+
+def looks() -> int:
+    """How often it was looked whether they do: whether anything computes with integers."""
+    return _Widths.looks
 
 
 def _note(text: str) -> None:

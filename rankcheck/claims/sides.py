@@ -1,7 +1,8 @@
 """What the two sides of a relation are called: the text of its two arguments in the body.
 
 No code is rewritten. Only an argument that is nothing but a local name, which one statement
-assigns, is shown as what was assigned, if that is short. A side has no text where its name says no
+assigns, is shown as what was assigned, if that is short, and a function of rankcheck without its
+module: `linalg.rank(J)` as rank(J). A side has no text where its name says no
 more than that it is a side; then `label=` of the relation is what names it.
 """
 
@@ -12,9 +13,10 @@ import inspect
 import linecache
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from functools import cache
+from copy import deepcopy
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -23,6 +25,9 @@ from typing import Protocol
 RELATIONS = frozenset({"leq", "lt", "eq"})
 #: What was assigned to a name is shown in its place up to so many characters.
 LONGEST = 72
+#: The modules whose names are left out, where a file takes them from rankcheck.
+MODULES = frozenset({"balls", "costs", "data", "linalg", "networks", "polytopes", "regions"})
+MODULES |= {"separation", "tolerances", "witnesses"}
 #: Names of sides that say nothing.
 NOTHING = frozenset({"lhs", "rhs", "left", "right"})
 
@@ -48,8 +53,8 @@ def sides_of(claim: Stated, number: int = 0, label: str = "") -> tuple[str, str]
     call = None if body is None else _call(body, number, label)
     if body is None or call is None or len(sides := _arguments(call)) != 2:
         return "", ""
-    known = assigned_once(body)
-    return _text(sides[0], known), _text(sides[1], known)
+    known, text = assigned_once(body), text_in(claim, body)
+    return _text(sides[0], known, text), _text(sides[1], known, text)
 
 
 def definition(claim: Stated) -> ast.FunctionDef | None:
@@ -133,29 +138,55 @@ def _resolved(node: ast.expr, known: dict[str, ast.expr]) -> ast.expr:
     return node
 
 
-def _text(side: ast.expr, known: dict[str, ast.expr]) -> str:
-    written = _written(side)
-    assigned = _written(known[written]) if written in known else ""
-    shown = assigned if 0 < len(assigned) <= LONGEST else written
+def _text(side: ast.expr, known: dict[str, ast.expr], text: Callable[[ast.expr], str]) -> str:
+    name = side.id if isinstance(side, ast.Name) else ""
+    assigned = text(known[name]) if name in known else ""
+    shown = " ".join((assigned if 0 < len(assigned) <= LONGEST else text(side)).split())
     return "" if shown in NOTHING else shown
 
 
-def _written(node: ast.expr) -> str:
-    return " ".join(ast.unparse(node).split())
+def text_in(claim: Stated, body: ast.FunctionDef) -> Callable[[ast.expr], str]:
+    """What gives the text of an expression in the body of a claim."""
+    return partial(plain, modules=modules(_tree(str(claim.file))) - set(_bound(body)))
 
 
-@cache
+def plain(node: ast.expr, modules: Collection[str]) -> str:
+    """The text of an expression, without the names of the modules that its functions are in."""
+    return ast.unparse(_Plain(modules).visit(deepcopy(node)))
+
+
+class _Plain(ast.NodeTransformer):
+    def __init__(self, modules: Collection[str]) -> None:
+        self.modules = modules
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        match node.value:
+            case ast.Name(name) if name in self.modules:
+                return ast.Name(node.attr, node.ctx)
+        return self.generic_visit(node)
+
+
+def modules(tree: ast.Module) -> frozenset[str]:
+    """Those of `MODULES` that a file takes from rankcheck."""
+    taken = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "rankcheck"]
+    return MODULES & {alias.name for node in taken for alias in node.names if not alias.asname}
+
+
 def definitions(file: str) -> tuple[ast.FunctionDef, ...]:
     """The functions of a file, or of a notebook's cell, that stand in none.
 
     None if it is no file of Python, as at a prompt, or on a page whose blocks are run.
     """
+    return tuple(node for node in _tree(file).body if isinstance(node, ast.FunctionDef))
+
+
+@cache
+def _tree(file: str) -> ast.Module:
     with suppress(OSError, SyntaxError, ValueError):
         path = Path(file)
         cell = "" if path.is_file() else "".join(linecache.getlines(file))
-        tree = ast.parse(cell or path.read_text(encoding="utf-8"))
-        return tuple(node for node in tree.body if isinstance(node, ast.FunctionDef))
-    return ()
+        return ast.parse(cell or path.read_text(encoding="utf-8"))
+    return ast.Module([], [])
 
 
 def assigned_once(tree: ast.FunctionDef) -> dict[str, ast.expr]:
@@ -187,6 +218,11 @@ def changed(tree: ast.FunctionDef) -> set[str]:
 
     An entry that is written, a method such as `add_` or `append`, and `out=` are assignments, too.
     """
+    return {name for name, times in _bound(tree).items() if times > 1}
+
+
+def _bound(tree: ast.FunctionDef) -> Counter[str]:
+    """How often a name in a function is assigned or changed."""
     bound = Counter[str]()
     for node in chain(ast.walk(tree.args), *map(ast.walk, tree.body)):
         match node:
@@ -202,7 +238,7 @@ def changed(tree: ast.FunctionDef) -> set[str]:
                 bound.update(dict.fromkeys(names_in(value), 2))
             case _:  # a function, a class, an error, or what a pattern matches
                 bound[str(getattr(node, "name", getattr(node, "rest", "")))] += 1
-    return {name for name, times in bound.items() if times > 1}
+    return bound
 
 
 def names_in(node: ast.expr) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from rankcheck.claims.claim import Claim
-from rankcheck.engine.verification.reach import sizes_of
+from rankcheck.engine.verification.sizes import sizes_of
 from rankcheck.errors import InputError
 from rankcheck.theory.networks.network import Network
 

@@ -80,6 +80,30 @@ def test_sides_are_read_from_the_text_of_a_body(entries):
     assert sides_of(six) == ("row", "column")  # their entries are not those of what was assigned
 
 
+#: Modules of rankcheck, one of them under another name, and a name of the body's own.
+MODULES = """
+from rankcheck import conjecture, leq, linalg, networks as nets, data
+from rankcheck.theory.instances.matrices import matrices
+
+
+@conjecture("mine.one", instances=matrices(), mutants={"a norm": {"size": linalg.nuclear_norm}})
+def test_one(A, *, size=linalg.operator_norm):
+    '''One.'''
+    data = nets.leaky(A, linalg.scalar(0, A))
+    rank = linalg.rank(data.mT)
+    return leq(rank, size(A)), leq(data.mT, linalg.frobenius_squared(linalg.eye(2, like=A)))
+"""
+
+
+def test_a_function_stands_without_its_module(tmp_path):
+    (tmp_path / "mine.py").write_text(MODULES, encoding="utf-8")
+    [entry] = read_file(tmp_path / "mine.py")
+    assert sides_of(entry, 0) == ("rank(data.mT)", "size(A)")
+    assert sides_of(entry, 1) == ("data.mT", "frobenius_squared(eye(2, like=A))")
+    assert entry.mutants == {"a norm": "{'size': nuclear_norm}"}
+    assert assigned(entry) == {"data": "nets.leaky(A, scalar(0, A))", "rank": "rank(data.mT)"}
+
+
 def written(folder, body):
     """The entry of a claim with that body."""
     text = FILE.split("@conjecture")[0] + '@conjecture("mine.one", instances=matrices())\n'

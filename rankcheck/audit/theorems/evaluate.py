@@ -20,7 +20,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import RelationKind
-from rankcheck.engine.verification.evaluation import evaluate_instances
+from rankcheck.engine.verification.evaluation import Drawn, evaluate_instances
 from rankcheck.theory.instances.record import Entries, Record
 from rankcheck.theory.instances.source import Instances
 from rankcheck.theory.linalg import Array, operator_norm
@@ -139,7 +139,7 @@ def at_points(
     batches = []
     for some in x.split(max(1, BATCH // numbers)):
         record = Record((Entries(some, shape, low, high),))
-        evaluation = evaluate_instances(claim, family, record)
+        evaluation = evaluate_instances(claim, family, Drawn(record))
         if evaluation.raised:
             raise evaluation.raised[0].error
         (part,) = evaluation.parts

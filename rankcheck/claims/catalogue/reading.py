@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from rankcheck.claims.facts import HEAD, Facts
 from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference, paper
 from rankcheck.claims.registry import TOP_LEVEL
+from rankcheck.claims.sides import modules, plain
 from rankcheck.files import shown_path
 
 _READ = (*KINDS, "paper", "Reference", "Erratum")
@@ -127,6 +129,7 @@ class _Reader:
         self.nodes = list(ast.walk(tree))
         self.meaning = _Names(self.nodes).meaning
         self.imported = _imported(self.nodes)
+        self.text = partial(plain, modules=modules(tree))
         self.constants: dict[str, ast.expr] = {}
         for statement in tree.body:
             match statement:
@@ -265,7 +268,7 @@ class _Reader:
 
     def _controls(self, arguments: Mapping[str, ast.expr], name: str) -> dict[str, str]:
         """What is written by name; none where the argument is missing."""
-        return self._named(arguments, name, ast.unparse, "written {'name': ...}, each name once")
+        return self._named(arguments, name, self.text, "written {'name': ...}, each name once")
 
     def _named(
         self,
@@ -325,14 +328,13 @@ class _Reader:
             case ast.Constant(value=None):
                 return None
             case node:
-                return ast.unparse(node)
+                return self.text(node)
 
     def _qualified(self, arguments: Mapping[str, ast.expr], name: str) -> str | None:
         """An object as it is written, under the full name of the module it is imported from."""
-        text = self._written(arguments, name)
-        if text is None:
+        if self._written(arguments, name) is None:
             return None
-        first, dot, rest = text.partition(".")
+        first, dot, rest = ast.unparse(self._value(arguments, name)).partition(".")
         return self.imported.get(first, first) + dot + rest
 
     def _reference(self, node: ast.expr) -> Reference | None:

@@ -15,7 +15,7 @@ from rankcheck import balls
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.counterexample import Counterexample, Step, plain
 from rankcheck.claims.relations import Relation
-from rankcheck.claims.sides import assignments, changed, definition, sides_of
+from rankcheck.claims.sides import assignments, changed, definition, sides_of, text_in
 from rankcheck.engine.counterexamples.certificate import section
 from rankcheck.engine.counterexamples.instance import Instance
 from rankcheck.engine.counterexamples.values import text
@@ -171,9 +171,9 @@ def assigned(claim: Claim) -> dict[str, str]:
     tree = definition(claim)
     if tree is None:
         return {}
-    found: dict[str, str] = {}
+    found, shown = dict[str, str](), text_in(claim, tree)
     for target, value in chain.from_iterable(map(assignments, ast.walk(tree))):
-        code = ast.unparse(value)
+        code = shown(value)
         if isinstance(target, ast.Name):
             found[target.id] = code
         elif isinstance(target, ast.Tuple):

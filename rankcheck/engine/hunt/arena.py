@@ -20,9 +20,10 @@ from rankcheck.engine.hunt.points import MagnitudeSource, ShapedSource, Structur
 from rankcheck.engine.hunt.sample import EMPTY, Sample, outside, rows_of
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.evaluation import (
+    Drawn,
     Evaluation,
     Part,
-    drawn_batch,
+    draw_batch,
     evaluate_instances,
     runs_singly,
 )
@@ -181,9 +182,9 @@ class Arena:
         if self._batched is None:
             with suppress(Exception):  # a sample meets it again
                 source = ShapedSource(self.shape.integers, 0, PROBED, self.device)
-                record, evaluation = drawn_batch(self.claim, self.family, source)
-                if not (evaluation.raised or evaluation.rejected) and record.tensors:
-                    self._batched = not runs_singly(self.claim, self.family, record)
+                batch = draw_batch(self.claim, self.family, source)
+                if batch.whole and batch.record.tensors:
+                    self._batched = not runs_singly(self.claim, self.family, batch)
         return self._batched is not False
 
     @property
@@ -236,11 +237,8 @@ class Arena:
         if structured or magnitudes:
             make = StructuredSource if structured else MagnitudeSource
         source = make(self.shape.integers, seed, count, self.device)
-        record, evaluation = drawn_batch(self.claim, self.family, source)
-        if not (evaluation.raised or evaluation.rejected):
-            evaluation = self._evaluated(record)
-        else:
-            self._note(evaluation)
+        batch = draw_batch(self.claim, self.family, source)
+        evaluation = self._evaluated(batch)
         lost = Counter(evaluation.reasons)
         parts = [(part.record, self._margins(part, lost)) for part in evaluation.parts]
         sample = EMPTY
@@ -258,7 +256,7 @@ class Arena:
         raises, lies outside.
         """
         count = record.tensors[0].shape[0]
-        evaluation = self._evaluated(record)
+        evaluation = self._evaluated(Drawn(record))
         lost = Counter(evaluation.reasons)
         found = [self._margins(part, lost) for part in evaluation.parts]
         places = [part.places for part in evaluation.parts]
@@ -316,12 +314,14 @@ class Arena:
             self.least = tuple(map(min, zip_longest(self.least, least, fillvalue=torch.inf)))
         self.counts += Counts(evaluated=inside, rejected=count - inside, reasons=dict(lost))
 
-    def _evaluated(self, record: Record) -> Evaluation:
+    def _evaluated(self, batch: Drawn) -> Evaluation:
         """The evaluation of a batch of this shape."""
         self._check_clock()
-        evaluation = evaluate_instances(
-            self.claim, self.family, record, before_each=self._check_clock
-        )
+        evaluation = batch.evaluation
+        if batch.whole:
+            evaluation = evaluate_instances(
+                self.claim, self.family, batch, before_each=self._check_clock
+            )
         self._note(evaluation)
         return evaluation
 

@@ -20,7 +20,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.engine.hunt.arena import Arena, Shape, generated
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.hunt.sample import Sample
-from rankcheck.engine.verification.evaluation import drawn_batch
+from rankcheck.engine.verification.evaluation import draw_batch
 from rankcheck.theory.instances.drivers import ReplaySource
 from rankcheck.theory.instances.record import Entries, Integer, Record
 from rankcheck.theory.instances.source import seed_of
@@ -48,10 +48,10 @@ def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
     for integers, parts in _tight_shapes(arena.claim):
         if parts == sizes:
             source = ShapedSource(integers, seed, count, arena.device)
-            drawn, evaluation = drawn_batch(arena.claim, tight, source)
-            if evaluation.raised or evaluation.rejected or not drawn.tensors:
+            batch = draw_batch(arena.claim, tight, source)
+            if not batch.whole or not batch.record.tensors:
                 return None
-            found = over(arena.claim, tight, drawn, parts_of)
+            found = over(arena.claim, tight, batch.record, parts_of)
             if found.stopped or found.error is not None:
                 return None
             return arena.at(_record(record, where, found.arrays, count))

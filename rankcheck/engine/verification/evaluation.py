@@ -11,24 +11,26 @@ it. What a claim says of an instance alone is what it says.
 
 from __future__ import annotations
 
+import ast
 import json
 import linecache
 import math
+import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 
-from rankcheck.balls import wraps
+from rankcheck.balls import looks, wraps
 from rankcheck.claims.batches import PASSED, Mapped, beside, pure, relations_over
-from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.claim import Claim, ImpureError
 from rankcheck.claims.labels import readable
 from rankcheck.claims.relations import Relation
 from rankcheck.engine.counterexamples.describe import describe_instance
@@ -36,6 +38,7 @@ from rankcheck.engine.counterexamples.judge import exact_instance
 from rankcheck.engine.counterexamples.rounding import beyond_rounding
 from rankcheck.engine.parallel.traces import raised
 from rankcheck.engine.verification.counts import Counts
+from rankcheck.engine.verification.sizes import sizes_of
 from rankcheck.errors import short_of_memory
 from rankcheck.files import shown_path
 from rankcheck.theory.instances.choices import write_choices
@@ -172,73 +175,89 @@ class Evaluation:
 
 
 @dataclass(eq=False)
-class _Ways:
-    """What is known of how a claim runs.
+class _Way:
+    """What is known of how a claim runs at a discrete shape.
 
     Attributes:
-        singly: by generator and integers, why its instances run one at a time; an empty text where
-            they are mapped.
-        entries: by generator, whether it has drawn tensors.
+        sizes: what is the same for all instances of the shape; None before one was built.
+        plain: whether nothing has to be noticed while it is mapped; see `over`.
+        singly: why its instances run one at a time; empty where they are mapped, None before that
+            was tried.
     """
 
-    singly: dict[tuple[str, tuple[int, ...]], str] = field(default_factory=dict)
-    entries: dict[str, bool] = field(default_factory=dict)
+    sizes: dict[str, int] | None = None
+    plain: bool = False
+    singly: str | None = None
 
 
-#: Of each claim that is alive.
-_WAYS: WeakKeyDictionary[Claim, _Ways] = WeakKeyDictionary()
+#: Of each claim that is alive, by generator and integers.
+_WAYS: WeakKeyDictionary[Claim, dict[tuple[str, tuple[int, ...]], _Way]] = WeakKeyDictionary()
 #: So many instances of a shape are evaluated alone until one agrees with what the map made of it.
 COMPARED = 4
+#: Libraries that catch nothing that torch raises under a map.
+QUIET = sys.stdlib_module_names | {"rankcheck", "torch", "numpy", "scipy", "flint"}
 #: Why instances run one at a time where none agrees.
 OTHERWISE = "torch's map gives other sides"
 
 
-def drawn_batch(claim: Claim, family: Instances, source: Drawing) -> tuple[Record, Evaluation]:
-    """What a generator draws for a batch, and what is known of it before the body runs.
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A batch that was drawn.
 
-    The evaluation is empty, unless the generator raises before everything is drawn.
+    Attributes:
+        record: of the whole batch, as far as it was drawn.
+        place, instance: one of the batch as it was built, if it is inside the hypotheses.
+        evaluation: empty, unless the generator raises before everything is drawn.
+    """
+
+    record: Record
+    place: int = -1
+    instance: Any = None
+    evaluation: Evaluation = field(default_factory=Evaluation)
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything was drawn."""
+        return not (self.evaluation.raised or self.evaluation.rejected)
+
+
+def draw_batch(claim: Claim, family: Instances, source: Drawing) -> Drawn:
+    """Draw a batch of a family of a claim.
 
     Raises:
-        ClaimError: if what it draws depends on what it has drawn.
+        ImpureError: if what the generator draws depends on what it has drawn.
     """
+    with _one_shape(claim, family), pure(claim):
+        found = drawn(family, source)
+    if isinstance(found, tuple):
+        instance, place = found
+        return Drawn(source.record, place, instance)
     evaluation = Evaluation()
-    with _one_shape(claim, family):
-        broken = drawn(family, source)
-    for one in broken:
+    for one in found:
         if one.unmet:
             evaluation.reject(1, {one.unmet: 1})
         else:
             evaluation.raised.append(Raised(one.record, family, one.error, "generator"))
-    if broken and not evaluation.raised:  # as all of them seem to do
-        evaluation.reject(source.size - len(broken), {broken[0].unmet: source.size - len(broken)})
-    return source.record, evaluation
+    if not evaluation.raised:  # all of the batch seem to be outside
+        left = source.size - len(found)
+        evaluation.reject(left, {found[0].unmet: left})
+    return Drawn(source.record, evaluation=evaluation)
 
 
 def evaluate_batch(
     claim: Claim, family: Instances, source: Drawing, *, share: float = 1.0
 ) -> tuple[Record, Evaluation]:
-    """Draw a batch and evaluate it; see `evaluate_instances`.
-
-    Where the generator drew tensors the last time, it draws them while it is mapped.
-    """
-    if _ways(claim).entries.get(family.name):
-        with _one_shape(claim, family):
-            found, relations = relations_over(claim, family, source)
-        if found.error is None and not found.stopped and source.record.tensors:
-            work = _Work(claim, family, source.record, share)
-            with _one_shape(claim, family):
-                work.take(torch.arange(source.size), source.record, found, relations)
-            return source.record, work.evaluation
-    record, evaluation = drawn_batch(claim, family, source)
-    if not (evaluation.raised or evaluation.rejected):
-        evaluation = evaluate_instances(claim, family, record, share=share)
-    return record, evaluation
+    """Draw a batch and evaluate it; see `evaluate_instances`."""
+    batch = draw_batch(claim, family, source)
+    if not batch.whole:
+        return batch.record, batch.evaluation
+    return batch.record, evaluate_instances(claim, family, batch, share=share)
 
 
 def evaluate_instances(
     claim: Claim,
     family: Instances,
-    record: Record,
+    batch: Drawn,
     *,
     share: float = 1.0,
     before_each: Callable[[], None] = lambda: None,
@@ -254,45 +273,50 @@ def evaluate_instances(
         before_each: called then before each of them.
 
     Raises:
-        ClaimError: if the body returns anything but relations, or the code of the claim is no
-            function of what is drawn.
+        ClaimError: if the body returns anything but relations.
+        ImpureError: if the code of the claim is no function of what is drawn.
         InputError: if the body or the generator does.
     """
-    evaluation = Evaluation()
-    work = _Work(claim, family, record, share, evaluation, before_each)
-    count = len(record.tensors[0]) if record.tensors else 1
-    ways = _ways(claim)
+    work = _Work(claim, family, batch.record, share, before_each=before_each)
+    count = batch.record.count
     with _one_shape(claim, family, count):
-        if family.name not in ways.entries and (count > 1 or not record.tensors):
-            ways.entries[family.name] = bool(record.tensors)
+        known = (one.singly for (name, _), one in _ways(claim).items() if name == family.name)
+        if all(singly is None for singly in known):
             work.check_repeatable(list(range(count))[-COMPARED:])
-        if record.tensors:
+        if batch.record.tensors:
+            if work.way.singly is None:
+                work.look_at(batch)
             work.together(torch.arange(count))
         else:
+            work.way.singly = ""
             work.singly([0])
-    return evaluation
+    return work.evaluation
 
 
 def evaluate_drawn(claim: Claim, family: Instances, source: Source) -> Evaluation:
     """Evaluate a claim on the one instance that a generator builds from a source."""
     work = _Work(claim, family, Record(()))
-    with _one_shape(claim, family):
-        work.keep({0: work.alone(source)}, lambda _: source.record.as_batch())
+    work.keep({0: work.alone(source)}, lambda _: source.record.as_batch())
     return work.evaluation
 
 
-def runs_singly(claim: Claim, family: Instances, record: Record) -> bool:
-    """Whether the instances of the shape of a record run one at a time; evaluates some of them."""
-    if not record.tensors:
+def way_of(claim: Claim, family: Instances, record: Record) -> _Way:
+    """What is known of how a claim runs at the shape of a record."""
+    return _ways(claim).setdefault((family.name, record.integers), _Way())
+
+
+def runs_singly(claim: Claim, family: Instances, batch: Drawn) -> bool:
+    """Whether the instances of the shape of a batch run one at a time; evaluates some of them."""
+    if not batch.record.tensors:
         return True
-    ways, key = _ways(claim), (family.name, record.integers)
-    if key not in ways.singly:
-        evaluate_instances(claim, family, record, share=0.0)
-    return bool(ways.singly.get(key))
+    way = way_of(claim, family, batch.record)
+    if way.singly is None:
+        evaluate_instances(claim, family, batch, share=0.0)
+    return bool(way.singly)
 
 
-def _ways(claim: Claim) -> _Ways:
-    return _WAYS.setdefault(claim, _Ways())
+def _ways(claim: Claim) -> dict[tuple[str, tuple[int, ...]], _Way]:
+    return _WAYS.setdefault(claim, {})
 
 
 @dataclass(eq=False)
@@ -305,6 +329,8 @@ class _Work:
     share: float = 1.0
     evaluation: Evaluation = field(default_factory=Evaluation)
     before_each: Callable[[], None] = lambda: None
+    #: An instance that has run alone: its index, and its relations as those of a batch of one.
+    known: tuple[int, tuple[Relation, ...]] | None = None
 
     @property
     def lost(self) -> bool:
@@ -315,13 +341,12 @@ class _Work:
         """Map the claim over the instances at these indices, or evaluate them one at a time."""
         if self.lost:
             return
-        why = _ways(self.claim).singly.get(self.key, "")
-        if len(index) == 1 or why:
-            self.evaluation.singly = self.evaluation.singly or why
-            self.singly(self.some(index) if why else index.tolist())
+        if len(index) == 1 or self.way.singly:
+            self.evaluation.singly = self.evaluation.singly or self.way.singly or ""
+            self.singly(self.some(index) if self.way.singly else index.tolist())
             return
         record = self.record.select(index)
-        found, relations = relations_over(self.claim, self.family, record)
+        found, relations = relations_over(self.claim, self.family, record, plain=self.way.plain)
         if found.error is None or found.stopped:
             self.take(index, record, found, relations)
             return
@@ -336,10 +361,11 @@ class _Work:
         self, index: torch.Tensor, record: Record, found: Mapped, relations: tuple[Relation, ...]
     ) -> None:
         """Take what a map has found of the instances at these indices, if it can be trusted."""
-        singly = _ways(self.claim).singly
-        if found.stopped or self.key not in singly:
-            singly[self.key] = found.stopped or self.compared(record, found.valid, relations)
-        if singly[self.key]:
+        if found.stopped:
+            self.way.singly = found.stopped
+        elif self.way.singly is None:
+            self.way.singly = self.compared(index, found.valid, relations)
+        if self.way.singly:
             self.together(index)
             return
         wrapped = found.wrapped.cpu()
@@ -355,9 +381,20 @@ class _Work:
             self.evaluation.reasons.update(found.reasons)
 
     @property
-    def key(self) -> tuple[str, tuple[int, ...]]:
-        """The shape, and its generator."""
-        return self.family.name, self.record.integers
+    def way(self) -> _Way:
+        """What is known of the shape."""
+        return way_of(self.claim, self.family, self.record)
+
+    def look_at(self, batch: Drawn) -> None:
+        """Run the body on the instance of a new shape that was built, and note how it runs."""
+        if batch.instance is None:
+            return
+        self.way.sizes = sizes_of(self.claim, batch.instance)
+        before = looks()
+        with suppress(Exception), pure(self.claim):  # it is met again
+            relations = tuple(one.spread() for one in self.claim.relations(batch.instance))
+            self.known = range(batch.record.count)[batch.place], beside([relations])
+            self.way.plain = looks() == before and _catches_nothing(self.claim.file)
 
     def some(self, index: torch.Tensor) -> list[int]:
         """A share of some indices, evenly spread; one at least."""
@@ -417,19 +454,26 @@ class _Work:
             return None
         return relations, wraps() > before
 
-    def compared(self, record: Record, valid: torch.Tensor, relations: tuple[Relation, ...]) -> str:
+    def compared(
+        self, index: torch.Tensor, valid: torch.Tensor, relations: tuple[Relation, ...]
+    ) -> str:
         """Compare instances of a mapped batch with themselves alone; empty if one agrees.
 
         At a kink, or where a rank is on its edge, rounding may decide; so one is enough.
         """
         inside = valid.nonzero().reshape(-1).tolist()
-        for place in (inside or [*range(len(valid))])[-COMPARED:]:
-            trial = _Work(self.claim, self.family, record)
-            trial.singly([place])
+        if self.known is not None:
+            place, known = self.known
+            for number in (index == place).nonzero().reshape(-1).tolist():
+                if number in inside and _agree(known, relations, number):
+                    return ""
+        for number in (inside or [*range(len(valid))])[-COMPARED:]:
+            trial = _Work(self.claim, self.family, self.record)
+            trial.singly([int(index[number])])
             parts = trial.evaluation.parts
             if not inside and not parts and not trial.evaluation.raised:
                 return ""
-            if inside and parts and _agree(parts[0].relations, relations, place):
+            if inside and parts and _agree(parts[0].relations, relations, number):
                 return ""
         return OTHERWISE
 
@@ -437,7 +481,7 @@ class _Work:
         """Evaluate an instance twice, the first of these that has relations.
 
         Raises:
-            ClaimError: if it has others the second time.
+            ImpureError: if it has others the second time.
         """
         for place in places:
             trials = []
@@ -447,7 +491,7 @@ class _Work:
                 trials.append(trial.evaluation)
             first, second = (trial.parts for trial in trials)
             if first and not (second and _agree(first[0].relations, second[0].relations, 0)):
-                raise ClaimError(
+                raise ImpureError(
                     self.claim,
                     f"with {self.family}, the sides of an instance are others when it is evaluated "
                     "again, so something is random or has a memory; a body and a generator are "
@@ -455,6 +499,34 @@ class _Work:
                 )
             if first:
                 return
+
+
+@cache
+def _catches_nothing(file: Path) -> bool:
+    """Whether the code of a file, and of those beside it that it imports, catches no exception.
+
+    Imports of anything but these and libraries that catch nothing count as if they did.
+    """
+    try:
+        tree = ast.parse(file.read_text("utf-8"))
+    except (OSError, ValueError, SyntaxError):
+        return False
+    for node in ast.walk(tree):
+        match node:
+            case ast.Try() | ast.TryStar() | ast.Name("suppress") | ast.Attribute(attr="suppress"):
+                return False
+            case ast.ImportFrom(module=str(name), level=1):
+                if not _catches_nothing(file.parent / f"{name}.py"):
+                    return False
+            case ast.ImportFrom(module=name, level=level) if level or not _quiet(name):
+                return False
+            case ast.Import(names) if not all(_quiet(alias.name) for alias in names):
+                return False
+    return True
+
+
+def _quiet(module: str | None) -> bool:
+    return module is not None and module.partition(".")[0] in QUIET
 
 
 def _agree(one: tuple[Relation, ...], batch: tuple[Relation, ...], place: int) -> bool:
@@ -479,7 +551,7 @@ def _one_shape(claim: Claim, family: Instances, batch: int = 2) -> Iterator[None
     """Run a generator on the instances of a batch, for which it draws the same integers and sizes.
 
     Raises:
-        ClaimError: if it does not.
+        ImpureError: if it does not.
     """
     try:
         yield
@@ -493,7 +565,7 @@ def _one_shape(claim: Claim, family: Instances, batch: int = 2) -> Iterator[None
                 text = linecache.getline(file, trace.tb_lineno).strip()
                 place = f"{shown_path(Path(file))}:{trace.tb_lineno}, `{text}`: "
             trace = trace.tb_next
-        raise ClaimError(
+        raise ImpureError(
             claim,
             f"with {family}: {place}what is drawn depends on a value that was drawn before "
             f"({error}); what a generator draws next depends on its integers alone",

@@ -47,7 +47,9 @@ class Profile:
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile("quick", drawn=24, batches=24, size=512, single=1_000, shapes=128, scope_runs=1_000),
+        Profile(
+            "quick", drawn=24, batches=24, size=512, single=1_000, shapes=128, scope_runs=1_000
+        ),
         Profile(
             "ci",
             drawn=100,

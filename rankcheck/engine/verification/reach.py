@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import torch
 
 from rankcheck.claims.batches import over
 from rankcheck.claims.claim import Claim, ClaimError
-from rankcheck.engine.verification.evaluation import Part, runs_singly
+from rankcheck.engine.verification.evaluation import Drawn, Part, runs_singly, way_of
+from rankcheck.engine.verification.sizes import is_matrix, is_points, sizes_of
 from rankcheck.theory.instances.drivers import ReplaySource
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Instances
 from rankcheck.theory.linalg import rank
-from rankcheck.theory.networks.network import Network
 
 #: Ranks are counted on so many instances of a batch, the first ones: on larger batches they would
 #: take a fifth of a sweep, and they are shares of random instances.
 RANKED = 512
 
-#: Of each claim that is alive: by generator and integers, what is the same for all instances.
-_SIZES: WeakKeyDictionary[Claim, dict[tuple[str, tuple[int, ...]], dict[str, int]]] = (
-    WeakKeyDictionary()
-)
 #: By name, how many instances had which value.
 Reached = Mapping[str, Mapping[int, int]]
 
@@ -47,32 +42,16 @@ def reached(claim: Claim, part: Part, *, sizes: bool = False) -> dict[str, Count
     places = part.valid.nonzero().reshape(-1).cpu()
     if not len(places):
         return {}
-    known = _SIZES.setdefault(claim, {})
-    shape = part.family.name, part.record.integers
-    if shape not in known:
-        instance = part.family(ReplaySource(part.record.at(int(places[0]))))
-        known[shape] = sizes_of(claim, instance)
-    counts = {name: Counter({size: len(places)}) for name, size in known[shape].items()}
+    way = way_of(claim, part.family, part.record)
+    if way.sizes is None:
+        way.sizes = sizes_of(claim, part.family(ReplaySource(part.record.at(int(places[0])))))
+    counts = {name: Counter({size: len(places)}) for name, size in way.sizes.items()}
     if sizes:
         return counts
     record = part.record.select(places[:RANKED])
     for name, values in _measured(claim, part.family, record).items():
         counts[name] = Counter(map(int, values.tolist()))
     return counts
-
-
-def sizes_of(claim: Claim, instance: tuple[Any, ...]) -> dict[str, int]:
-    """What is the same for all instances of a discrete shape."""
-    names = claim.names(len(instance))
-    found: dict[str, int] = {}
-    before: Any = None
-    for name, part in zip(names, instance, strict=False):
-        if isinstance(part, Network):
-            found[f"depth of {name}"] = part.depth
-        elif not (_is_points(part, before) or _is_matrix(part)):
-            found |= _size(name, part)
-        before = part
-    return found
 
 
 def _measured(claim: Claim, family: Instances, record: Record) -> dict[str, torch.Tensor]:
@@ -84,7 +63,7 @@ def _measured(claim: Claim, family: Instances, record: Record) -> dict[str, torc
         names[:] = found
         return [*found.values()]
 
-    if record.tensors and not runs_singly(claim, family, record):
+    if not runs_singly(claim, family, Drawn(record)):
         found = over(claim, family, record, read)
         if not found.stopped and found.error is None:
             return dict(zip(names, found.arrays, strict=True))
@@ -101,48 +80,13 @@ def _computed(claim: Claim, instance: tuple[Any, ...]) -> dict[str, torch.Tensor
     before: tuple[str, Any] = ("", None)
     for name, part in zip(claim.names(len(instance)), instance, strict=False):
         net_name, net = before
-        if _is_points(part, net):
+        if is_points(part, net):
             ranks = rank(net.jacobian(part), net.jacobian_noise(part))
             found[f"rank of J{net_name}({name})"] = ranks.amax(-1) if ranks.ndim else ranks
-        elif _is_matrix(part):
+        elif is_matrix(part):
             found[f"rank of {name}"] = rank(part.detach())
         before = name, part
     return found if claim.reach is None else found | _own(claim, instance)
-
-
-def _is_points(x: Any, net: Any) -> bool:
-    """Whether x is an input of a network, or several."""
-    return (
-        isinstance(net, Network)
-        and isinstance(x, torch.Tensor)
-        and x.is_floating_point()
-        and x.ndim in (1, 2)
-        and x.shape[-1] == net.widths[0]
-    )
-
-
-def _is_matrix(part: Any) -> bool:
-    return (
-        isinstance(part, torch.Tensor)
-        and part.is_floating_point()
-        and part.ndim == 2
-        and part.numel() > 0
-    )
-
-
-def _size(name: str, part: Any) -> dict[str, int]:
-    """A number that tells how large a part is, under its name; none for a number that is drawn."""
-    if isinstance(part, int) and not isinstance(part, bool):
-        return {name: part}
-    if isinstance(part, torch.Tensor):
-        return {f"entries of {name}": part.shape[-1]} if part.ndim == 1 else {}
-    if isinstance(part, list | tuple):
-        return {f"length of {name}": len(part)}
-    for attribute in ("depth", "length", "units"):
-        size = getattr(part, attribute, None)
-        if isinstance(size, int):
-            return {f"{attribute} of {name}": size}
-    return {}
 
 
 def _own(claim: Claim, instance: tuple[Any, ...]) -> dict[str, torch.Tensor]:

@@ -17,7 +17,7 @@ from rankcheck.engine.counterexamples.instance import Instance, excess
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.evaluation import (
     Part,
-    drawn_batch,
+    draw_batch,
     evaluate_batch,
     runs_singly,
 )
@@ -60,9 +60,8 @@ def _singly(claim: Claim, scope: Shapes) -> bool:
     if not with_entries:
         return False
     source = ScopeSource(with_entries[-1], 0, min(FIRST, with_entries[-1].instances))
-    record, evaluation = drawn_batch(claim, claim.instances, source)
-    known = not (evaluation.raised or evaluation.rejected)
-    return known and runs_singly(claim, claim.instances, record)
+    batch = draw_batch(claim, claim.instances, source)
+    return batch.whole and runs_singly(claim, claim.instances, batch)
 
 
 def enumerate_scope(

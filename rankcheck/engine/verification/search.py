@@ -24,6 +24,7 @@ from rankcheck.engine.counterexamples.instance import Instance, excess
 from rankcheck.engine.counterexamples.judge import Judgement
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.evaluation import (
+    Drawn,
     Evaluation,
     Part,
     evaluate_batch,
@@ -113,7 +114,7 @@ def sweep(
 def again(claim: Claim, instance: Instance, tally: Tally) -> Instance | None:
     """Evaluate an instance that is known; returns it if it is violated by more than rounding."""
     family = instance.family
-    evaluation = evaluate_instances(claim, family, instance.record.as_batch())
+    evaluation = evaluate_instances(claim, family, Drawn(instance.record.as_batch()))
     tally.count(evaluation)
     for part in evaluation.parts:
         violation = _judged(claim, family, part, tally)

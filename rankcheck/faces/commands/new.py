@@ -30,7 +30,7 @@ CHECKED = '''\
 """WHICH STATEMENT OF WHICH DOCUMENT, in words."""
 
 from rankcheck import {imports}
-from rankcheck.theory.instances import instances
+from rankcheck.instances import instances
 
 
 @instances

@@ -55,6 +55,7 @@ from rankcheck.theory.costs.rank_one_matching import (
     split_along,
     split_losses,
 )
+from rankcheck.theory.costs.rays import room_of_three_rays, room_of_two_rays
 from rankcheck.theory.costs.two_layer import (
     path_norm_lambda,
     path_norm_of_units,
@@ -106,6 +107,8 @@ __all__ = [
     "phi_upper",
     "principal_directions",
     "pull_back",
+    "room_of_three_rays",
+    "room_of_two_rays",
     "scaled_schatten_power",
     "secant_cost",
     "second_order",

@@ -23,11 +23,12 @@ from rankcheck.theory.data.kernel_ridge import (
 )
 from rankcheck.theory.data.moments import covariance, total_variance
 from rankcheck.theory.data.path_tail import likely_length, log_path_tail
-from rankcheck.theory.data.tours import distances, path_lower_bound, shortest_path
+from rankcheck.theory.data.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
 
 __all__ = [
     "GAUSSIAN",
     "INVERSE_MULTIQUADRIC",
+    "MOST_POINTS",
     "RATIONAL",
     "Exponent",
     "KernelRidge",

@@ -80,11 +80,14 @@ class DrawSource(Source):
 
 
 class Drawing(Source):
-    """Draws `size` instances of one discrete shape, and gives the generator the first of them.
+    """Draws `size` instances of one discrete shape, and gives the generator the last of them.
 
-    The record has all of them, along a leading axis. A hypothesis that the first one breaks rejects
+    The record has all of them, along a leading axis. A hypothesis that the last one breaks rejects
     nothing here: of the others nothing is known.
     """
+
+    #: The place of the given instance in the batch.
+    at = -1
 
     def __init__(self, size: int, device: torch.device | str = "cpu") -> None:
         super().__init__()
@@ -94,7 +97,7 @@ class Drawing(Source):
         self.device = device
 
     def _handed(self, values: torch.Tensor) -> torch.Tensor:
-        return values[0].clone()
+        return values[self.at].clone()
 
     def _require(self, holds: torch.Tensor, why: str) -> None:
         if not bool(holds):
@@ -106,7 +109,7 @@ class _Another(Drawing):
 
     def __init__(self, drawing: Drawing, at: int) -> None:
         super().__init__(drawing.size)
-        self._drawing, self._at = drawing, at
+        self._drawing, self.at = drawing, at
 
     def _repeated(self, kind: type[Integer | Entries]) -> Any:
         choices = self._drawing._choices
@@ -130,9 +133,6 @@ class _Another(Drawing):
             raise ReplayError(f"a tensor of shape {shape} for another instance", known)
         return known.values
 
-    def _handed(self, values: torch.Tensor) -> torch.Tensor:
-        return values[self._at].clone()
-
 
 @dataclass(frozen=True, eq=False)
 class Broken:
@@ -148,21 +148,21 @@ class Broken:
     unmet: str
 
 
-def drawn(family: Instances, source: Drawing) -> list[Broken]:
+def drawn(family: Instances, source: Drawing) -> tuple[Any, int] | list[Broken]:
     """Let a generator draw a batch; what it draws is the record of the source.
 
-    Where the generator raises on the first instance, it gets others, spread over the batch. What
-    was drawn before stays.
+    Where the generator raises on the last instance, it gets others, spread over the batch.
 
     Returns:
-        the instances on which it raised, if it did on all of these: the record is then cut off.
+        an instance, None if it breaks a hypothesis, and its place in the batch; or those on which
+        the generator raised, if it did on all that it got: the record is then cut off.
     """
     broken: list[Broken] = []
-    places = dict.fromkeys(number * source.size // TRIED for number in range(TRIED))
-    for at in places:
-        given = _Another(source, at) if source.record.choices else source
+    places = dict.fromkeys(number * source.size // TRIED for number in range(1, TRIED + 1))
+    for at in (place - 1 for place in reversed(places) if place):
+        given = _Another(source, at) if broken else source
         try:
-            family(given)
+            instance = family(given)
         except (InputError, ReplayError):
             raise
         except Exception as error:
@@ -171,7 +171,7 @@ def drawn(family: Instances, source: Drawing) -> list[Broken]:
             unmet = str(error) if isinstance(error, Rejected) else given.unmet
             broken.append(Broken(source.record.instance(at), error, unmet))
         else:
-            return []
+            return None if given.unmet else instance, at
     return broken
 
 
@@ -207,7 +207,7 @@ class ReplaySource(Source):
     True
 
     Args:
-        record: of one instance, or of a batch, for a `MappedSource`.
+        record: of one instance.
         convert: applied to the values of each tensor: a copy for replay, as a body may write into
             its arguments, and `BallArray.exact` for a proof.
 
@@ -234,9 +234,12 @@ class ReplaySource(Source):
         choice = next(self._recorded, None)
         if not isinstance(choice, Entries) or choice.shape != shape:
             raise ReplayError(f"a tensor of shape {shape}", choice)
+        self._check_range(choice, low, high)
+        return self._convert(choice.values)
+
+    def _check_range(self, choice: Entries, low: float, high: float) -> None:
         if bool(((choice.values < low) | (choice.values > high)).any()):
             raise ReplayError(f"entries in [{low}, {high}]", choice)
-        return self._convert(choice.values)
 
     def finish(self) -> None:
         """Check that the generator has drawn everything that was recorded."""
@@ -244,37 +247,25 @@ class ReplaySource(Source):
             raise ReplayError("nothing more", left)
 
 
-class MappedSource(Source):
-    """Gives a generator that is mapped over a batch the numbers of one of its instances.
+class MappedSource(ReplaySource):
+    """Repeats the record of a batch, for a generator that is mapped over its instances.
 
     Args:
-        batch: draws the batch, or repeats its record.
-        place: of the instance in the batch, as the map gives it.
-        tensors: of a record, its entries as the map gives them.
+        record: of the batch, for what was drawn apart from its entries.
+        tensors: the entries of one instance, as the map gives them.
 
     Attributes:
         valid: whether the instance satisfies the hypotheses.
         failed: by hypothesis, whether the instance breaks it and none before.
     """
 
-    def __init__(
-        self, batch: Source, place: torch.Tensor, tensors: Sequence[torch.Tensor] = ()
-    ) -> None:
-        super().__init__()
-        self._batch, self._place, self._tensors = batch, place, iter(tensors)
-        self.valid = torch.ones((), dtype=torch.bool, device=place.device)
+    def __init__(self, record: Record, tensors: Sequence[torch.Tensor]) -> None:
+        super().__init__(record.with_tensors(tensors))
+        self.valid = torch.ones((), dtype=torch.bool, device=tensors[0].device)
         self.failed: dict[str, torch.Tensor] = {}
 
-    def _integer(self, low: int, high: int) -> int:
-        return self._batch.integer(low, high, self._weights)
-
-    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        self._batch.tensor(*shape, low=low, high=high)
-        return self._batch.record.tensors[-1]
-
-    def _handed(self, values: torch.Tensor) -> torch.Tensor:
-        given = next(self._tensors, None)
-        return values[self._place] if given is None else given.clone()
+    def _check_range(self, choice: Entries, low: float, high: float) -> None:
+        pass  # values cannot be read
 
     def _require(self, holds: torch.Tensor, why: str) -> None:
         failed = self.valid & ~holds

@@ -85,6 +85,11 @@ class Record:
         )
         return Record(changed)
 
+    @property
+    def count(self) -> int:
+        """How many instances a batch has; 1 without tensors."""
+        return len(self.tensors[0]) if self.tensors else 1
+
     def instance(self, index: int) -> Record:
         """The record of one instance of a batch, on the CPU and without gradients."""
         return self.at(index).detach()

@@ -32,6 +32,7 @@ from rankcheck.theory.linalg.arrays import (
     block_diagonal,
     eye,
     frobenius_squared,
+    matrix,
     permanent,
     power,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "eye",
     "frobenius_squared",
     "log_pseudo_determinant",
+    "matrix",
     "nuclear_norm",
     "operator_norm",
     "permanent",

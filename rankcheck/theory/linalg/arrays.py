@@ -92,6 +92,11 @@ def require_square(A: Array) -> int:
     return A.shape[-1]
 
 
+def matrix(rows: tuple[tuple[Array, ...], ...]) -> Array:
+    """A matrix (*B, m, n) from its entries (*B)."""
+    return torch.stack([torch.stack(row, -1) for row in rows], -2)
+
+
 def eye(n: int, like: Array) -> Array:
     """The n × n identity, of the kind of number and on the device of ``like``."""
     if is_ball(like):

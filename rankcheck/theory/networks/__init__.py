@@ -22,13 +22,14 @@ from rankcheck.theory.networks.gradients import (
     value_gradient,
 )
 from rankcheck.theory.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
-from rankcheck.theory.networks.loss_hessian import loss_hessian
+from rankcheck.theory.networks.loss_hessian import HESSIAN_STEP, loss_hessian
 from rankcheck.theory.networks.network import Network, PartialJacobians
 from rankcheck.theory.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.theory.networks.tangent_kernel import gram, ntk, ntk_mixed_derivative, ntk_trace
 from rankcheck.theory.networks.units import unit_costs
 
 __all__ = [
+    "HESSIAN_STEP",
     "AtPoints",
     "Network",
     "PartialJacobians",

@@ -31,7 +31,7 @@ from rankcheck.theory.scalars import scalar
 __all__ = ["loss_hessian", "number_of_parameters"]
 
 #: The step h.
-STEP = Fraction(1, 2**12)
+HESSIAN_STEP = Fraction(1, 2**12)
 #: The signs s, t of the four losses, whose product is the sign of the loss.
 CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
@@ -64,7 +64,7 @@ def loss_hessian(net: Network, X: Array, residuals: Array) -> tuple[Array, Tenso
     losses = (errors * errors).sum((-2, -1)) / (2 * X.shape[-2])
     losses = losses.reshape((*net.batch, len(pairs), len(CORNERS)))
     signs = torch.tensor([s * t for s, t in CORNERS], dtype=torch.float64, device=X.device)
-    entries = (losses * signs).sum(-1) * scalar(1 / (4 * STEP * STEP), losses)
+    entries = (losses * signs).sum(-1) * scalar(1 / (4 * HESSIAN_STEP * HESSIAN_STEP), losses)
     place = torch.zeros(P, P, dtype=torch.int64)
     for row, (j, k) in enumerate(pairs):
         place[j, k] = place[k, j] = row
@@ -75,7 +75,7 @@ def loss_hessian(net: Network, X: Array, residuals: Array) -> tuple[Array, Tenso
 
 
 def _moved(net: Network, moves: Tensor) -> Network:
-    """The networks (*B, M) with the parameters moved by STEP times the rows of moves (M, P)."""
+    """The networks (*B, M) with the parameters moved by the step times the rows of moves (M, P)."""
     number, start = len(moves), 0
     parts: list[list[Array]] = [[], []]
     for arrays, into in zip((net.weights, net.biases), parts, strict=True):
@@ -85,7 +85,7 @@ def _moved(net: Network, moves: Tensor) -> Network:
             move = moves[:, start : start + size].reshape(number, *shape)
             start += size
             wide = array.unsqueeze(len(net.batch))
-            into.append(wide + move * scalar(STEP, array))
+            into.append(wide + move * scalar(HESSIAN_STEP, array))
     slope = net.slope
     if not isinstance(slope, int | float | Fraction):
         slope = slope.unsqueeze(-1).expand((*net.batch, number))

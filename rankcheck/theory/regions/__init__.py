@@ -3,9 +3,8 @@
 What lives here: the enumeration of regions (`box`, `splitting`, `exact`, `triangulation`), their
 affine maps and volumes (`cells`), the same for a batch of networks (`arrays`), linear pieces on the
 line (`pieces`), the Jacobian rank (`rank`), arrangements of hyperplanes and their counts
-(`arrangements`), the classes of a classifier (`decision`, imported from its module: `from
-rankcheck.theory.regions.decision import decision`), and the outlines of unions of regions in the
-plane (`outlines`, likewise).
+(`arrangements`), the classes of a classifier (`decision`), the dimension of an image (`image`), and
+the outlines of unions of regions in the plane (`outlines`, imported from its module).
 May import: `networks` and what is below it, but no `separation` and no `data`.
 
 >>> from rankcheck.networks import Network
@@ -28,6 +27,8 @@ from rankcheck.theory.regions.arrangements import (
 from rankcheck.theory.regions.arrays import RegionArrays, region_arrays
 from rankcheck.theory.regions.box import Corner, regions
 from rankcheck.theory.regions.cells import Regions
+from rankcheck.theory.regions.decision import Decision, decision
+from rankcheck.theory.regions.image import image_dimension
 from rankcheck.theory.regions.pieces import linear_pieces
 from rankcheck.theory.regions.rank import JacobianRank, highest_rank, jacobian_rank
 from rankcheck.theory.regions.splitting import Complex
@@ -36,10 +37,13 @@ __all__ = [
     "Arrangement",
     "Complex",
     "Corner",
+    "Decision",
     "JacobianRank",
     "RegionArrays",
     "Regions",
+    "decision",
     "highest_rank",
+    "image_dimension",
     "jacobian_rank",
     "linear_pieces",
     "most_bounded_regions",

@@ -6,6 +6,7 @@ May import: `networks`, `separation`, `data`, and what is below them.
 
 from __future__ import annotations
 
+from rankcheck.theory.witnesses.affine_layers import affine_excess, affine_layers
 from rankcheck.theory.witnesses.balanced_cone import balanced_cone_network
 from rankcheck.theory.witnesses.bijections import conjugate, inverse
 from rankcheck.theory.witnesses.caratheodory import (
@@ -65,7 +66,7 @@ from rankcheck.theory.witnesses.lipschitz import (
     interpolate_cells,
     supremum_error,
 )
-from rankcheck.theory.witnesses.loops import Loop, close, distinct_rays
+from rankcheck.theory.witnesses.loops import CLOSED, Loop, activate, close, distinct_rays
 from rankcheck.theory.witnesses.max_layers import least_hidden_layers, maximum_of
 from rankcheck.theory.witnesses.max_of_seven import MAX_OF_SEVEN, MaxSum
 from rankcheck.theory.witnesses.maxima import MaxIdentity, MaxTerm
@@ -79,6 +80,7 @@ from rankcheck.theory.witnesses.maxima_on_orders import (
     values_on_sets,
 )
 from rankcheck.theory.witnesses.multiples import multiple
+from rankcheck.theory.witnesses.padding import pad
 from rankcheck.theory.witnesses.piecewise_linear import (
     MaxForm,
     Maximum,
@@ -99,6 +101,7 @@ from rankcheck.theory.witnesses.projections import (
     chain_turns,
     chained_distances,
     chained_frames,
+    isometry_distance,
     log_determinant_of_rank,
     mask_losses,
     middle_frames,
@@ -117,6 +120,7 @@ from rankcheck.theory.witnesses.rank_one_interpolant import (
 from rankcheck.theory.witnesses.sawtooth_code import outer_layers, sawtooth_code
 from rankcheck.theory.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
 from rankcheck.theory.witnesses.shear import shear, shear_network
+from rankcheck.theory.witnesses.switching_loops import switching_loop
 from rankcheck.theory.witnesses.tent import tent_network
 from rankcheck.theory.witnesses.two_dimensional_layers import (
     points_on_a_line,
@@ -124,6 +128,7 @@ from rankcheck.theory.witnesses.two_dimensional_layers import (
 )
 
 __all__ = [
+    "CLOSED",
     "MAX_OF_SEVEN",
     "Autoencoder",
     "Bottleneck",
@@ -140,8 +145,11 @@ __all__ = [
     "Maximum",
     "OrderForm",
     "RankOneInterpolant",
+    "activate",
     "add",
     "affine",
+    "affine_excess",
+    "affine_layers",
     "all_permutations",
     "all_signs",
     "antipodal_bracket",
@@ -188,6 +196,7 @@ __all__ = [
     "inverse",
     "is_linear_on_orders",
     "is_maximum",
+    "isometry_distance",
     "kink_network",
     "largest_parameter",
     "last_bias_as_unit",
@@ -210,6 +219,7 @@ __all__ = [
     "one_sided_distances",
     "one_sided_frames",
     "outer_layers",
+    "pad",
     "pair_with_sum",
     "permuted_units",
     "planar_identity",
@@ -228,6 +238,7 @@ __all__ = [
     "stack_kernels",
     "supremum_error",
     "surviving_jacobians",
+    "switching_loop",
     "tangent",
     "tent_network",
     "translate",

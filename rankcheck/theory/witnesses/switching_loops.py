@@ -15,9 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import torch
-
-from rankcheck.theory.linalg import Array
+from rankcheck.theory.linalg import Array, matrix
 from rankcheck.theory.scalars import scalar
 from rankcheck.theory.witnesses.loops import Loop
 
@@ -41,8 +39,3 @@ def switching_loop(layers: int, slope: Array, *, stretch: Fraction = STRETCH) ->
     rays = matrix(((one, -one, zero), (zero, zero, one)))
     kinked = (*(0,) * layers, 2, 0)
     return Loop(rays, rays[..., :0], phase * 3, kinked * 3, slope)
-
-
-def matrix(rows: tuple[tuple[Array, ...], ...]) -> Array:
-    """A matrix (*B, m, n) from its entries (*B)."""
-    return torch.stack([torch.stack(row, -1) for row in rows], -2)

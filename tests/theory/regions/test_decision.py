@@ -66,6 +66,7 @@ def test_classes_are_those_of_the_largest_output(seed, widths):
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.oracle("rankcheck.regions.decision", "evaluation at points")
 def test_against_a_fine_grid(seed):
     """Classes that evaluation finds within 10⁻⁶ of a vertex are among those that meet there. They
     are all of them, unless outputs are equal on a cell or 400 points miss a thin cell.

@@ -37,6 +37,7 @@ def test_two_vertices_see_a_segment():
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.oracle("rankcheck.regions.image_dimension", "the rank of a cloud of values")
 def test_against_values_near_a_point(seed):
     """The largest rank of differences of values close to a point, over many points."""
     g = torch.Generator().manual_seed(seed)

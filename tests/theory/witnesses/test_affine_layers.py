@@ -16,6 +16,8 @@ def example(seed, m=3, n=4, k=2):
 
 
 @pytest.mark.parametrize("depth", [2, 3, 9])
+@pytest.mark.oracle("rankcheck.witnesses.affine_layers", "the map A x + b")
+@pytest.mark.oracle("rankcheck.witnesses.affine_excess", "the singular values of A")
 @pytest.mark.parametrize("slope", [0.0, -0.5, 0.9])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_map_and_the_cost(seed, slope, depth):

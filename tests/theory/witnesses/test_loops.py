@@ -11,7 +11,9 @@ import torch
 from rankcheck.balls import BallArray
 from rankcheck.theory.instances.drivers import BatchSource, ReplaySource
 from rankcheck.theory.instances.loops import bent_loops, loops, stopped_loops
-from rankcheck.theory.witnesses.loops import Loop, close, distinct_rays
+from rankcheck.theory.witnesses.loops import Loop, activate, close, distinct_rays
+from rankcheck.theory.witnesses.switching_loops import switching_loop
+from tests.draws import batch_of
 
 TRIPOD = torch.tensor([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]], dtype=torch.float64)
 NONE = TRIPOD[:, :0]
@@ -21,6 +23,25 @@ def test_a_kink_on_the_star_opens_the_loop():
     loop = Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (1,))
     assert not loop.closes()
     assert torch.equal(loop.around(TRIPOD)[:, 2], torch.tensor([0.0, -1.0], dtype=torch.float64))
+
+
+@pytest.mark.oracle("rankcheck.witnesses.activate", "written out")
+def test_the_first_rows_are_kinked():
+    z = torch.tensor([[1.0, -2.0], [-3.0, 4.0], [-5.0, 6.0]], dtype=torch.float64)
+    assert activate(z, 2, Fraction(1, 4)).tolist() == [[1, -0.5], [-0.75, 4], [-5, 6]]
+
+
+@pytest.mark.parametrize("a", [0.0, 0.5, -0.75])
+@pytest.mark.oracle("rankcheck.witnesses.switching_loop", "numpy")
+def test_a_switching_loop_fixes_points_of_its_rays(a):
+    loop = switching_loop(2, torch.tensor(a, dtype=torch.float64))
+    assert len(loop.weights) == 12
+    for point in ([3.0, 0.0], [-2.0, 0.0], [0.0, 5.0]):
+        x = np.array(point)
+        for W, kinked in zip(loop.weights, loop.kinked, strict=True):
+            z = W.numpy() @ x
+            x = np.where((np.arange(len(z)) < kinked) & (z < 0), a * z, z)
+        np.testing.assert_allclose(x, point, rtol=1e-12, atol=1e-12)
 
 
 def folding() -> Loop:
@@ -81,11 +102,11 @@ def test_loops_that_close_do_so_exactly(family, seeds):
     """Loops that close in floats close exactly on rationals, and some of them have kinks."""
     closed, kinked = 0, 0
     for seed in range(seeds):
-        source = BatchSource(seed, None)
+        source = BatchSource(seed)
         (loop,) = family(source)
         if not (loop.closes() and loop.shows_a_star(3)):
             continue
-        (exact,) = family(ReplaySource(source.record, BallArray.exact))
+        (exact,) = family(ReplaySource(source.record.instance(0), BallArray.exact))
         assert exact.closes()
         assert exact.shows_a_star(3)
         assert (exact.around(exact.points()) == exact.points()).all()
@@ -101,7 +122,7 @@ def test_loops_near_planar_ones_come_close_to_two_a_layer(family):
     least: dict[int, float] = {}
     closed = drawn = 0
     for seed in range(60):
-        (loop,) = family(BatchSource(seed, 64))
+        (loop,), _ = batch_of(family, BatchSource(seed, 64))
         good = loop.closes() & loop.shows_a_star(3)
         ratio = loop.cost() / (2 * loop.length)
         closed, drawn = closed + int(good.sum()), drawn + 64
@@ -129,7 +150,7 @@ def test_loops_with_a_stop_fix_all_points_of_the_star():
     """Also between the centre, the stop and the ends; a loop that only fixes these is open."""
     closed = stray = 0
     for seed in range(120):
-        (loop,) = stopped_loops()(BatchSource(seed, None))
+        (loop,) = stopped_loops()(BatchSource(seed))
         star = between(loop)
         missed = (loop.around(star) - star).abs().amax()
         ends = (loop.around(loop.points()) - loop.points()).abs().amax()
@@ -145,7 +166,7 @@ def test_loops_with_a_stop_fix_all_points_of_the_star():
 def test_stopped_loops_bend_at_their_stop():
     bends = 0
     for seed in range(40):
-        (loop,) = stopped_loops()(BatchSource(seed, None))
+        (loop,) = stopped_loops()(BatchSource(seed))
         ((ray, t),) = loop.bent
         centre, *ends, stop = loop.points().unbind(-1)
         straight = centre + float(t) * (ends[ray] - centre)

@@ -14,6 +14,7 @@ from rankcheck.theory.witnesses.projections import (
     chain_turns,
     chained_distances,
     chained_frames,
+    isometry_distance,
     log_determinant_of_rank,
     mask_losses,
     middle_frames,
@@ -26,6 +27,7 @@ from rankcheck.theory.witnesses.projections import (
     two_sided_distances,
     two_sided_log_determinant,
 )
+from tests.draws import batch_of
 
 from ._plain import plain
 
@@ -34,7 +36,7 @@ SEEDS = range(4)
 
 def sample(seed, **options):
     """A batch of networks with points, and the bottleneck of each at its point."""
-    net, x = networks_at_points(**options)(BatchSource(seed, 40))
+    (net, x), _ = batch_of(networks_at_points(**options), BatchSource(seed, 40))
     return net, x, bottleneck(net, x)
 
 
@@ -197,7 +199,8 @@ def test_two_sided_log_determinants_of_deep_networks(seed):
 
 
 def test_gradients_are_finite_at_repeated_singular_values():
-    net, x = balanced_linear_networks(depth=(3, 3), width=(2, 2), equal=True)(BatchSource(1, 6))
+    family = balanced_linear_networks(depth=(3, 3), width=(2, 2), equal=True)
+    (net, x), _ = batch_of(family, BatchSource(1, 6))
     leaves = [w.clone().requires_grad_() for w in net.weights]
     moved = net.with_parameters(leaves, net.biases)
     k = bottleneck(moved, x).rank
@@ -243,6 +246,20 @@ def test_middle_frames_by_polar_parts(seed):
             np.testing.assert_allclose(A.T @ A, np.eye(k), atol=1e-6)
             np.testing.assert_allclose(A.T @ U, A.T @ before, atol=1e-6)
             assert np.linalg.norm(A.T @ U, -2) > 0.7
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.isometry_distance", "numpy.linalg.svd")
+def test_the_distance_to_partial_isometries(seed):
+    """That of the k leading singular vectors; no other partial isometry of rank k is nearer."""
+    draw = np.random.default_rng(seed)
+    A, k = draw.normal(size=(4, 3)), 1 + seed % 3
+    U, s, Vt = np.linalg.svd(A)
+    found = isometry_distance(torch.from_numpy(s), torch.tensor(k)).item()
+    assert found == pytest.approx(np.linalg.norm(A - U[:, :k] @ Vt[:k]) ** 2)
+    for _ in range(20):
+        one, two = (np.linalg.qr(draw.normal(size=(n, k)))[0] for n in (4, 3))
+        assert np.linalg.norm(A - one @ two.T) ** 2 >= found
 
 
 @pytest.mark.parametrize("seed", SEEDS)
