@@ -19,7 +19,7 @@ import torch
 from hypothesis.errors import HypothesisException
 
 from rankcheck.balls import Mapping, mapping
-from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.claim import Claim, ClaimError, ImpureError
 from rankcheck.claims.relations import Relation
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.theory.instances.drivers import MappedSource, ReplayError
@@ -70,7 +70,7 @@ def over(
             computed with, and nothing that torch raises is caught.
 
     Raises:
-        ClaimError: if the code of the claim draws random numbers of its own.
+        ImpureError: if the code of the claim draws random numbers of its own.
         InputError: whatever else says that the claim is not well formed.
     """
     whys: list[str] = []
@@ -147,13 +147,13 @@ def pure(claim: Claim) -> Iterator[None]:
     """Run code of a claim, which may not draw from the global generators of random numbers.
 
     Raises:
-        ClaimError: if it does.
+        ImpureError: if it does.
     """
     before = _states()
     yield
     for name, old, new in zip(_GENERATORS, before, _states(), strict=True):
         if old != new:
-            raise ClaimError(
+            raise ImpureError(
                 claim,
                 f"the body or a generator draws random numbers from {name}; both are functions of "
                 "what is drawn from the source, and of nothing else",

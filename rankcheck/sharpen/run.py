@@ -73,7 +73,7 @@ def sharpen(
     Raises:
         InputError: if the claim has no instances that can be drawn, no such dial, or a
             setting is out of range.
-        ClaimError: if the code of the claim is random or has a memory.
+        ClaimError: if the code of the claim is no function of what is drawn.
     """
     check_claim(claim)
     chosen = Settings(budget=budget, seed=seed, **settings)

@@ -69,7 +69,7 @@ def hunt(
         settings: the other fields of `Settings`, as `workers`, `executor`, `rounds`, `strategies`.
 
     Raises:
-        ClaimError: if the code of the claim is random or has a memory.
+        ClaimError: if the code of the claim is no function of what is drawn.
         InputError: if there is no such executor, or its workers cannot import the claim.
         HuntError: if the claim has no instances, its body raises, or an argument is out of range.
     """

@@ -30,7 +30,7 @@ import torch
 
 from rankcheck.balls import looks, wraps
 from rankcheck.claims.batches import PASSED, Mapped, beside, pure, relations_over
-from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.claim import Claim, ImpureError
 from rankcheck.claims.labels import readable
 from rankcheck.claims.relations import Relation
 from rankcheck.engine.counterexamples.describe import describe_instance
@@ -225,7 +225,7 @@ def draw_batch(claim: Claim, family: Instances, source: Drawing) -> Drawn:
     """Draw a batch of a family of a claim.
 
     Raises:
-        ClaimError: if what the generator draws depends on what it has drawn.
+        ImpureError: if what the generator draws depends on what it has drawn.
     """
     with _one_shape(claim, family), pure(claim):
         found = drawn(family, source)
@@ -273,20 +273,22 @@ def evaluate_instances(
         before_each: called then before each of them.
 
     Raises:
-        ClaimError: if the body returns anything but relations, or the code of the claim is no
-            function of what is drawn.
+        ClaimError: if the body returns anything but relations.
+        ImpureError: if the code of the claim is no function of what is drawn.
         InputError: if the body or the generator does.
     """
     work = _Work(claim, family, batch.record, share, before_each=before_each)
     count = batch.record.count
     with _one_shape(claim, family, count):
-        if not any(name == family.name for name, _ in _ways(claim)):
+        known = (one.singly for (name, _), one in _ways(claim).items() if name == family.name)
+        if all(singly is None for singly in known):
             work.check_repeatable(list(range(count))[-COMPARED:])
         if batch.record.tensors:
             if work.way.singly is None:
                 work.look_at(batch)
             work.together(torch.arange(count))
         else:
+            work.way.singly = ""
             work.singly([0])
     return work.evaluation
 
@@ -479,7 +481,7 @@ class _Work:
         """Evaluate an instance twice, the first of these that has relations.
 
         Raises:
-            ClaimError: if it has others the second time.
+            ImpureError: if it has others the second time.
         """
         for place in places:
             trials = []
@@ -489,7 +491,7 @@ class _Work:
                 trials.append(trial.evaluation)
             first, second = (trial.parts for trial in trials)
             if first and not (second and _agree(first[0].relations, second[0].relations, 0)):
-                raise ClaimError(
+                raise ImpureError(
                     self.claim,
                     f"with {self.family}, the sides of an instance are others when it is evaluated "
                     "again, so something is random or has a memory; a body and a generator are "
@@ -551,7 +553,7 @@ def _one_shape(claim: Claim, family: Instances, batch: int = 2) -> Iterator[None
     """Run a generator on the instances of a batch, for which it draws the same integers and sizes.
 
     Raises:
-        ClaimError: if it does not.
+        ImpureError: if it does not.
     """
     try:
         yield
@@ -565,7 +567,7 @@ def _one_shape(claim: Claim, family: Instances, batch: int = 2) -> Iterator[None
                 text = linecache.getline(file, trace.tb_lineno).strip()
                 place = f"{shown_path(Path(file))}:{trace.tb_lineno}, `{text}`: "
             trace = trace.tb_next
-        raise ClaimError(
+        raise ImpureError(
             claim,
             f"with {family}: {place}what is drawn depends on a value that was drawn before "
             f"({error}); what a generator draws next depends on its integers alone",
