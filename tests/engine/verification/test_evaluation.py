@@ -430,7 +430,9 @@ def test_integers_in_a_map_of_the_bodys_own(declare):
     assert left_sides(found) == of_each(claim, found, lambda x: 3 * sum(map(int, x)))
 
 
-@pytest.mark.parametrize(("read", "singly"), [(lambda x: 1.0, ""), (lambda x: float(x[0]) + 1, "float")])
+@pytest.mark.parametrize(
+    ("read", "singly"), [(lambda x: 1.0, ""), (lambda x: float(x[0]) + 1, "float")]
+)
 def test_in_place_writes_leave_what_was_drawn(declare, read, singly):
     """Mapped, and one at a time; the generator's too."""
 
@@ -511,7 +513,9 @@ def rounds_to_a_size(source):
 def test_a_generator_whose_shape_depends_on_values_is_an_error(declare, generator, offset):
     claim = declare(lambda *parts: leq(0.0 * parts[0].sum(), 1.0), instances(generator)())
     line = line_of(generator, offset)
-    with pytest.raises(ClaimError, match=rf"test_evaluation\.py:{line}, `.*source\..*`: what is dra"):
+    with pytest.raises(
+        ClaimError, match=rf"test_evaluation\.py:{line}, `.*source\..*`: what is dra"
+    ):
         for seed in range(4):
             evaluated(claim, seed)
 
@@ -539,7 +543,9 @@ def test_random_numbers_are_an_error(declare, name, size):
 
 def test_a_generator_of_random_numbers_of_its_own_is_an_error(declare):
     draws = np.random.default_rng(0)
-    with pytest.raises(ClaimError, match="the sides of an instance are others when it is evaluated"):
+    with pytest.raises(
+        ClaimError, match="the sides of an instance are others when it is evaluated"
+    ):
         evaluated(declare(lambda x: leq(x * 0 + draws.normal(), 99.0), numbers()))
 
 
