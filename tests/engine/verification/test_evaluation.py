@@ -513,11 +513,9 @@ def rounds_to_a_size(source):
 def test_a_generator_whose_shape_depends_on_values_is_an_error(declare, generator, offset):
     claim = declare(lambda *parts: leq(0.0 * parts[0].sum(), 1.0), instances(generator)())
     line = line_of(generator, offset)
-    with pytest.raises(
-        ClaimError, match=rf"test_evaluation\.py:{line}, `.*source\..*`: what is dra"
-    ):
-        for seed in range(4):
-            evaluated(claim, seed)
+    message = rf"test_evaluation\.py:{line}, `.*source\..*`: what is drawn depends on a value"
+    with pytest.raises(ClaimError, match=message):
+        evaluated(claim)
 
 
 RANDOM = {
@@ -543,9 +541,7 @@ def test_random_numbers_are_an_error(declare, name, size):
 
 def test_a_generator_of_random_numbers_of_its_own_is_an_error(declare):
     draws = np.random.default_rng(0)
-    with pytest.raises(
-        ClaimError, match="the sides of an instance are others when it is evaluated"
-    ):
+    with pytest.raises(ClaimError, match="so something is random or has a memory"):
         evaluated(declare(lambda x: leq(x * 0 + draws.normal(), 99.0), numbers()))
 
 
