@@ -544,7 +544,9 @@ def _catches_nothing(file: Path) -> bool:
         return False
     for node in ast.walk(tree):
         match node:
-            case ast.Try() | ast.TryStar() | ast.Name("suppress") | ast.Attribute(attr="suppress"):
+            case ast.Try() | ast.TryStar() | ast.FunctionDef(name="__exit__"):
+                return False
+            case ast.Name("suppress") | ast.Attribute(attr="suppress") | ast.alias("suppress"):
                 return False
             case ast.ImportFrom(module=str(name), level=1):
                 if not _catches_nothing(file.parent / f"{name}.py"):
