@@ -118,21 +118,16 @@ def relations_over(
         return [array for relation in form for array in relation.arrays.values()]
 
     found = over(claim, family, record, read)
-    arrays, relations = iter(found.arrays), []
-    for one in form if found.arrays else ():
-        relations.append(replace(one, **{name: next(arrays) for name in one.arrays}))
-    return found, tuple(relations)
+    arrays = iter(found.arrays)
+    over_batch = (one.with_arrays({name: next(arrays) for name in one.arrays}) for one in form)
+    return found, tuple(over_batch) if found.arrays else ()
 
 
 def beside(relations: Sequence[tuple[Relation, ...]]) -> tuple[Relation, ...]:
     """The relations of several instances, of one `form`, as those of a batch."""
     return tuple(
-        replace(
-            column[0],
-            **{
-                name: torch.stack([getattr(one, name) for one in column])
-                for name in column[0].arrays
-            },
+        column[0].with_arrays(
+            {name: torch.stack([one.arrays[name] for one in column]) for name in column[0].arrays}
         )
         for column in zip(*relations, strict=True)
     )

@@ -448,15 +448,15 @@ class _Work:
         records: Callable[[torch.Tensor], Record],
     ) -> None:
         """Put instances that were evaluated alone beside one another, those of one form."""
-        forms: dict[Any, list[int]] = {}
+        forms: dict[Any, dict[int, tuple[Relation, ...]]] = {}
         for place, one in found.items():
             if one is not None:
                 relations, wrapped = one
                 form = (wrapped, *(each.form for each in relations))
-                forms.setdefault(form, []).append(place)
-        for (wrapped, *_), places in forms.items():
-            relations = beside([found[place][0] for place in places])
-            index = torch.tensor(places)
+                forms.setdefault(form, {})[place] = relations
+        for (wrapped, *_), alike in forms.items():
+            relations = beside([*alike.values()])
+            index = torch.tensor([*alike])
             inside = torch.ones_like(index, dtype=torch.bool, device=relations[0].lhs.device)
             part = Part(self.family, records(index), index, inside, relations, wrapped)
             self.evaluation.parts.append(part)
