@@ -43,11 +43,10 @@ def chained_isometries(source: Source):
     """f and g linear, almost isometries, at a point with g > 0: both bounds are nearly equalities."""
     k = source.integer(1, 3)
     into = semi_orthogonal(source, k + source.integer(0, 1), k)
-    stretch = torch.diag_embed(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
+    stretch = torch.diag(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
     g = Network.linear((stretch @ into.mT,), slope(source))
     f = Network.linear((orthogonal(source, k) @ stretch,), g.slope)
-    y = positive(source, k)
-    return f, g, (into @ y.unsqueeze(-1)).squeeze(-1)
+    return f, g, into @ positive(source, k)
 
 
 @instances
@@ -162,10 +161,9 @@ def cheapest_secants(source: Source):
     a = slope(source)
     r = 2 + positive(source)
     a = a / 4 if not isinstance(a, float) else a
-    w, b = (1 + a) * r, torch.zeros_like(r) + (1 - a)
+    w, b = (1 + a) * r, 0 * r + (1 - a)
     v = linalg.power(w * w + b * b, Fraction(1, 2))
-    weights = (w[..., None, None], v[..., None, None])
-    return Network(weights, (b.unsqueeze(-1), torch.zeros_like(b).unsqueeze(-1)), a), r
+    return Network((w[None, None], v[None, None]), (b[None], 0 * b[None]), a), r
 
 
 @bound(
@@ -182,9 +180,8 @@ def test_secant_cost(net, r, *, weight=1):
     For networks of depth two, slope $a$ and one input, and $r > 0$:
     $$\|\theta\|^2 \ge \frac{2 \|f(r) - f(-r)\|}{\sqrt{(1 + a)^2 r^2 + (1 - a)^2}}.$$
     """
-    x = r.unsqueeze(-1)
+    x = r[None]
     rise = net(x) - net(-x)
-    size = tolerances.network_scale(net, x).sum(-1)
-    length = linalg.power((rise * rise).sum(-1), Fraction(1, 2))
+    length = linalg.power(rise @ rise, Fraction(1, 2))
     least = costs.secant_cost(length, r, net.slope) * linalg.scalar(weight, length)
-    return leq(least, net.cost(), scale=size)
+    return leq(least, net.cost(), scale=tolerances.network_scale(net, x).sum())

@@ -45,12 +45,11 @@ def shrunk_isometries(source: Source):
     """Linear isometries of depth two at a positive seam, without a shift, and s in [1/64, 1/2]."""
     k = source.integer(1, 3)
     V, U = orthogonal(source, k), orthogonal(source, k)
-    zero = V.new_zeros((*source.batch, k))
-    identity = linalg.eye(k, V).expand(*source.batch, k, k)
-    g = Network.linear((V.mT, identity), slope(source))
-    f = Network.linear((identity, U), g.slope)
-    x = (V @ positive(source, k).unsqueeze(-1)).squeeze(-1)
-    return f, g, zero, source.tensor(low=2.0**-6, high=0.5), x
+    one = linalg.eye(k, V)
+    g = Network.linear((V.mT, one), slope(source))
+    f = Network.linear((one, U), g.slope)
+    x = V @ positive(source, k)
+    return f, g, V.new_zeros(k), source.tensor(low=2.0**-6, high=0.5), x
 
 
 @instances
@@ -104,18 +103,17 @@ def test_shrunk_seam(f, g, t, s, x, *, witness=witnesses.scaled_seam, weight=1):
     entries = tolerances.network_scale(net, x) + tolerances.network_scale(
         f, tolerances.network_scale(g, x) + t
     )
-    small = (s <= 0.5) & torch.full(tuple(s.shape), g.depth >= 2)
     size = f.cost() + g.cost()
+    cost = witnesses.seam_cost_bound(f, g, t, s)
+    estimate = witnesses.seam_cost_estimate(f, g, t, s)
     return (
         eq(net(x), f(g(x)), scale=entries, label="the function"),
+        leq(net.cost(), cost * weight, scale=size, label="the cost"),
         leq(
-            net.cost(), witnesses.seam_cost_bound(f, g, t, s) * weight, scale=size, label="the cost"
-        ),
-        leq(
-            witnesses.seam_cost_bound(f, g, t, s),
-            witnesses.seam_cost_estimate(f, g, t, s) * weight,
+            cost,
+            estimate * weight,
             scale=size / s,
-            where=small,
+            where=(s <= 0.5) & (g.depth >= 2),
             label="the biases at the seam",
         ),
     )
@@ -130,16 +128,8 @@ def signed_sequences(source: Source):
     """
     k, middle = source.integer(1, 2), source.integer(1, 2)
 
-    def part(inputs: int | None = None, outputs: int | None = None) -> Network:
-        return network(
-            source,
-            depth=(1, 2),
-            width=(1, 2),
-            inputs=inputs,
-            outputs=outputs,
-            slopes="relu",
-            bound=2.0,
-        )
+    def part(**ends: int) -> Network:
+        return network(source, depth=(1, 2), width=(1, 2), slopes="relu", bound=2.0, **ends)
 
     g_1, g_2 = part(outputs=k), part(inputs=k, outputs=middle)
     f_1, f_2 = part(inputs=middle, outputs=k), part(inputs=k)
@@ -154,12 +144,12 @@ def signed_sequences(source: Source):
 def isometric_sequences(source: Source):
     """Isometries at positive seams, those of f times 1 to 2 and those of g times 1/2 to 1; t = 0, m = n."""
     k, n = source.integer(1, 3), source.choice((2, 3, 4, 8, 16))
-    identity = linalg.eye(k, positive(source, k)).expand(*source.batch, k, k)
+    one = linalg.eye(k, positive(source, k))
     up = source.tensor(1, 1, low=1.0, high=2.0)
     down = source.tensor(1, 1, low=0.5, high=1.0)
-    f = Network.linear((up * orthogonal(source, k),)), Network.linear((identity,))
-    g = Network.linear((identity,)), Network.linear((down * identity,))
-    return f, g, identity.new_zeros((*source.batch, k)), n, n, k, positive(source, k)
+    f = Network.linear((up * orthogonal(source, k),)), Network.linear((one,))
+    g = Network.linear((one,)), Network.linear((down * one,))
+    return f, g, one.new_zeros(k), n, n, k, positive(source, k)
 
 
 @instances
@@ -171,12 +161,9 @@ def sequences_shifted_too_little(source: Source):
 
 def deepened(outer, inner, depth):
     """outer∘σ∘inner with identity layers after the activation up to this depth, for slope 0."""
-    like = inner.weights[-1]
-    layers = max(0, depth - outer.depth - inner.depth)
-    identity = linalg.eye(inner.widths[-1], like).expand(*inner.batch, *[inner.widths[-1]] * 2)
-    zero = torch.zeros_like(inner.biases[-1])
-    weights = (*inner.weights, *[identity] * layers, *outer.weights)
-    return inner.with_parameters(weights, (*inner.biases, *[zero] * layers, *outer.biases))
+    layers, b = max(0, depth - outer.depth - inner.depth), inner.biases[-1]
+    weights = (*inner.weights, *[linalg.eye(len(b), b)] * layers, *outer.weights)
+    return inner.with_parameters(weights, (*inner.biases, *[0 * b] * layers, *outer.biases))
 
 
 def one_over(n):
@@ -220,12 +207,12 @@ def test_composition_without_positivity(f, g, t, n, m, k, x, *, scale=one_over, 
     """
     (f_2, f_1), (g_2, g_1) = f, g
     f_n, g_m = deepened(f_2, f_1, n), deepened(g_2, g_1, m)
-    net = witnesses.scaled_seam(f_n, g_m, t, t.new_zeros(t.shape[:-1]) + linalg.scalar(scale(n), t))
+    net = witnesses.scaled_seam(f_n, g_m, t, linalg.scalar(scale(n), t))
     E_f, E_g = costs.excess(f_n, k), costs.excess(g_m, k)
     square = linalg.power(linalg.scalar(n, t), Fraction(2, n))
     rate = k * n * (square + 1 / square - 2) + (square - 1) * torch.relu(E_f)
     rate = rate + (1 - 1 / square) * torch.relu(sign * E_g)
-    rate = rate + (1 + square * (k * n + E_f)) * (t * t).sum(-1) * 2 / n**2
+    rate = rate + (1 + square * (k * n + E_f)) * (t @ t) * 2 / n**2
     size = net.cost() + f_n.cost() + g_m.cost()
     entries = tolerances.network_scale(net, x) + tolerances.network_scale(
         f_n, tolerances.network_scale(g_m, x) + t

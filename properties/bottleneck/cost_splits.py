@@ -58,11 +58,6 @@ def unchanged(net):
     return net
 
 
-def _column(net):
-    """The slope, as it broadcasts against activations."""
-    return net.slope if isinstance(net.slope, int | float) else net.slope.unsqueeze(-1)
-
-
 @identity(
     "bottleneck.cost-splits",
     paper("bottleneck", "§3.3"),
@@ -96,7 +91,7 @@ def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=networks.balance_
     """
     best = cheapest(net)
     lower, upper = cut_into(best, cut)
-    hidden = networks.leaky(lower(x), _column(net))
+    hidden = networks.leaky(lower(x), net.slope)
     parts = networks.balance_layers(lower).cost() + networks.balance_layers(upper).cost()
     below, above, whole = lower.jacobian(x), upper.jacobian(hidden), best.jacobian(x)
     slopes = costs.linear_cost(below, lower.depth, lower.jacobian_noise(x)) + costs.linear_cost(
@@ -129,7 +124,7 @@ def higher_constants(source: Source):
 def with_all_at_the_end(n, c, depth, a):
     """The network with the constant in the last bias."""
     net = witnesses.plane_beside_constant(n, 0 * c, depth, a)
-    last = torch.cat((net.biases[-1][..., :-1], c.unsqueeze(-1)), -1)
+    last = torch.hstack((net.biases[-1][:-1], c))
     return net.with_parameters(net.weights, (*net.biases[:-1], last))
 
 
@@ -159,20 +154,19 @@ def test_cost_splits_beside_a_constant(
     (bottleneck.offset-bound, bottleneck.offset-steps), as in bottleneck.plane-beside-a-constant. So the split
     of section 3.3 is checked with its three terms, for a map whose costs are not those of its Jacobian.
     """
-    net = witness(y.shape[-1], c, L, a)
+    n = len(y)
+    net = witness(n, c, L, a)
     lower, upper = cut_into(net, cut)
-    value, below = torch.cat((y, c.unsqueeze(-1)), -1), lower(y)
-    n, price, height = y.shape[-1], costs.offset_price(c * c), below[..., -1]
-    middle = costs.offset_price(height * height)
-    start = torch.cat((y, height.unsqueeze(-1)), -1)
+    below = lower(y)
+    start, value = torch.hstack((y, below[-1])), torch.hstack((y, c))
+    price, middle = costs.offset_price(c * c), costs.offset_price(below[-1] * below[-1])
+    size = net.cost() + n * L
     return (
         eq(upper(below), value, scale=tolerances.network_scale(net, y), label="the function"),
         eq(below, start, scale=tolerances.network_scale(lower, y), label="the representation"),
-        eq(costs.excess(net, n), price, scale=net.cost() + n * L, label="the whole"),
-        eq(costs.excess(lower, n), middle, scale=net.cost() + n * L, label="the lower half"),
-        eq(
-            costs.excess(upper, n), price - middle, scale=net.cost() + n * L, label="the upper half"
-        ),
+        eq(costs.excess(net, n), price, scale=size, label="the whole"),
+        eq(costs.excess(lower, n), middle, scale=size, label="the lower half"),
+        eq(costs.excess(upper, n), price - middle, scale=size, label="the upper half"),
     )
 
 

@@ -55,9 +55,7 @@ def with_a_kink_along(net, x, tangent):
     """The network with the first unit zero on x + Im T: its kink contains this plane."""
     W, b = net.weights[0], net.biases[0]
     across = W - (W @ tangent) @ tangent.mT
-    first = torch.arange(W.shape[-2]) == 0
-    W = torch.where(first.unsqueeze(-1), across, W)
-    b = torch.where(first, -(across @ x.unsqueeze(-1)).squeeze(-1), b)
+    W, b = torch.vstack((across[0], W[1:])), torch.hstack((-across[0] @ x, b[1:]))
     return net.with_parameters((W, *net.weights[1:]), (b, *net.biases[1:]))
 
 
@@ -65,15 +63,14 @@ def offset_domain(source: Source, heights):
     """A plane's basis V, O = NVᵀ, a unit vector e ⊥ V, and a point of the cone beside c_0 e."""
     k = source.integer(1, 3)
     Q = semi_orthogonal(source, k + 1 + source.integer(0, 1), k + 1)
-    V, e = Q[..., :k], Q[..., k]
+    V, e = Q[:, :k], Q[:, k]
     y = positive(source, k)
     if source.choice(("orthant", "any")) == "orthant":
         N = nonnegative_isometry(source, k, V)
     else:
         y = y - 2
         N = isometry_at(source, y)
-    O = N @ V.mT  # noqa: E741
-    return V, O, e, (V @ y.unsqueeze(-1)).squeeze(-1) + heights[..., :1] * e
+    return V, N @ V.mT, e, V @ y + heights[0] * e
 
 
 @instances
@@ -126,7 +123,7 @@ def test_offset_bound(net, x, tangent, *, price=costs.offset_cost):
 def offset_domains(source: Source):
     """A planar cone, a unit vector e beside it, a height c in (0, 2], a depth, a slope, a point."""
     c = positive(source, low=0.125, high=2.0)
-    V, O, e, x = offset_domain(source, c.unsqueeze(-1))  # noqa: E741
+    V, O, e, x = offset_domain(source, c[None])  # noqa: E741
     return V, O, e, c, source.integer(3, 8), slope(source), x
 
 
@@ -134,17 +131,17 @@ def offset_domains(source: Source):
 def offset_domains_outside_the_cone(source: Source):
     """The same at the point that is reflected in the line of e, for slope 0 and depth three or more."""
     V, O, e, c, L, _, x = offset_domains()(source)  # noqa: E741
-    return V, O, e, c, L, 0, 2 * c.unsqueeze(-1) * e - x
+    return V, O, e, c, L, 0, 2 * c * e - x
 
 
 def no_height_in_between(c, depth):
     """The chain that falls to zero at once and returns in the last layer."""
-    return torch.stack((c, *[torch.zeros_like(c)] * (depth - 1), c), -1)
+    return torch.stack((c, *[0 * c] * (depth - 1), c))
 
 
 def staying_up(c, depth):
     """The chain that stays where it is."""
-    return torch.stack([c] * (depth + 1), -1)
+    return torch.stack([c] * (depth + 1))
 
 
 @limit(
@@ -172,17 +169,12 @@ def test_identity_offset(V, O, e, c, L, a, x, *, heights=witnesses.cheapest_heig
     $R^{(1)}(id; \Omega) = 0$ a domain has to be planar, not only affinely planar. Proof:
     docs/proofs/identity-offset.md.
     """
-    net = witnesses.offset_identity(O, e, heights(c, L), a)
-    k = V.shape[-1]
-    scale = tolerances.network_scale(net, x.abs() + 1)
+    net, k = witnesses.offset_identity(O, e, heights(c, L), a), V.shape[1]
+    entries, size = tolerances.network_scale(net, x.abs() + 1), net.cost() + k * L
+    least = witnesses.least_constant_cost(c)
     return (
-        eq(net(x), x, scale=scale, label="the function"),
-        eq(
-            costs.excess(net, k),
-            witnesses.least_constant_cost(c),
-            scale=net.cost() + k * L,
-            label="the cost",
-        ),
+        eq(net(x), x, scale=entries, label="the function"),
+        eq(costs.excess(net, k), least, scale=size, label="the cost"),
     )
 
 
@@ -203,8 +195,8 @@ def planes_outside_the_orthant(source: Source):
 def with_all_in_the_last_bias(n, c, depth, slope):
     """The constant is the bias of the last layer alone."""
     net = witnesses.plane_beside_constant(n, 0 * c, depth, slope)
-    bias = torch.cat((net.biases[-1][..., :n], c.unsqueeze(-1)), -1)
-    return net.with_parameters(net.weights, (*net.biases[:-1], bias))
+    last = torch.hstack((net.biases[-1][:-1], c))
+    return net.with_parameters(net.weights, (*net.biases[:-1], last))
 
 
 @construction(
@@ -227,15 +219,11 @@ def test_plane_beside_a_constant(n, c, L, a, x, *, witness=witnesses.plane_besid
     $L \ge 2$, $R^{(0)}(f) = n$ and $R^{(1)}(f) = R(c)$. Proof: docs/proofs/identity-offset.md.
     """
     net = witness(n, c, L, a)
-    value = torch.cat((x, c.unsqueeze(-1)), -1)
+    entries, size = tolerances.network_scale(net, x), net.cost() + n * L
+    least = witnesses.least_constant_cost(c)
     return (
-        eq(net(x), value, scale=tolerances.network_scale(net, x), label="the function"),
-        eq(
-            costs.excess(net, n),
-            witnesses.least_constant_cost(c),
-            scale=net.cost() + n * L,
-            label="the cost",
-        ),
+        eq(net(x), torch.hstack((x, c)), scale=entries, label="the function"),
+        eq(costs.excess(net, n), least, scale=size, label="the cost"),
     )
 
 
@@ -282,14 +270,14 @@ def test_offset_steps(s, t, *, most=4, weight=1):
 def chains(source: Source, *, length=(4, 64)):
     """Heights c_0, ..., c_L with c_L = c_0 in (0, 2]: near a constant, drawn, or falling at once."""
     L = source.integer(*length)
-    c = positive(source, low=0.125, high=2.0).unsqueeze(-1)
+    c = positive(source, low=0.125, high=2.0)
     inner = source.tensor(L - 1, low=0.0, high=2.0)
     form = source.choice(("near a constant", "drawn", "falling at once"))
     if form == "near a constant":
         inner = c * (1 + inner / 16)
     if form == "falling at once":
-        inner = torch.cat((inner[..., :1] / 64, inner[..., 1:-1] / 8, inner[..., -1:]), -1)
-    return torch.cat((c, inner, c), -1)
+        inner = torch.hstack((inner[:1] / 64, inner[1:-1] / 8, inner[-1:]))
+    return torch.hstack((c, inner, c))
 
 
 @instances
@@ -320,9 +308,8 @@ def test_offset_chains(c, *, weight=1):
 
     At $L = 3$ it is false for $c = 2$. Proof: docs/proofs/identity-offset.md.
     """
-    u = c * c
-    total = costs.offset_cost(u.unbind(-1)) * linalg.scalar(weight, u)
-    return leq(witnesses.least_constant_cost(c[..., 0]), total)
+    total = costs.offset_cost((c * c).unbind()) * linalg.scalar(weight, c)
+    return leq(witnesses.least_constant_cost(c[0]), total)
 
 
 @instances
@@ -344,8 +331,8 @@ def cheaper_than_depth_two(source: Source, *, low=0.5, high=0.6875):
     p = source.tensor(low=low, high=high)
     s, zero = 1 + p * p, 0 * p
     factor = 2 * s / (1 + s * s)
-    weights = [w[..., None, None] for w in (zero, p, factor * s)]
-    return Network(weights, [b.unsqueeze(-1) for b in (p, zero + 1, factor)])
+    weights = [w[None, None] for w in (zero, p, factor * s)]
+    return Network(weights, [b[None] for b in (p, zero + 1, factor)])
 
 
 @instances
@@ -376,7 +363,6 @@ def test_constant_cost(net, *, cap=2, cost=witnesses.least_constant_cost):
     Beyond 2 deeper networks are cheaper than those of depth two: the control has depth three and
     $c = 3$. Proof: docs/proofs/constants-at-every-depth.md.
     """
-    value = net(net.weights[0].new_zeros((*net.batch, net.widths[0])))
-    square = (value * value).sum(-1)
-    size = linalg.power(torch.minimum(square, cap * cap * torch.ones_like(square)), Fraction(1, 2))
+    value = net(net.weights[0].new_zeros(net.widths[0]))
+    size = linalg.power((value @ value).clamp_max(cap * cap), Fraction(1, 2))
     return leq(cost(size), net.cost())
