@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import torch
+
 from rankcheck import construction, eq, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, network
 
@@ -19,8 +21,8 @@ STEPS = 24
 
 def an_arc_anywhere(g, steps):
     """An equally short arc without bisection: the difference need not change its sign over it."""
-    zero = g.biases[-1].new_zeros(g.batch)
-    return zero, zero + linalg.scalar(Fraction(2) ** (1 - steps), zero)
+    zero = g.biases[-1].new_zeros(())
+    return zero, linalg.scalar(Fraction(2) ** (1 - steps), zero)
 
 
 @construction(
@@ -44,16 +46,16 @@ def test_circle(g, m, *, bracket=witnesses.antipodal_bracket):
     arc of parameters of length $2^{-23}$, so that by continuity it vanishes there. That rank two
     suffices is the identity itself, through $\mathbb R^2$.
     """
-    t = witnesses.tangent(m).unsqueeze(-1)
-    projection = t @ t.mT
+    t = witnesses.tangent(m)
+    projection = torch.outer(t, t)
     low, high = bracket(g, STEPS)
     start, end = witnesses.antipodal_difference(g, low), witnesses.antipodal_difference(g, high)
     x = witnesses.point(low)
-    scale = tolerances.network_scale(g, x)[..., 0]
+    scale = tolerances.network_scale(g, x)[0]
     return (
         eq(linalg.rank(projection), 1, label="the tangent"),
         eq(projection @ t, t, label="the tangent is kept"),
         leq(start * end, 0, scale=scale * (start.abs() + end.abs()), label="the change of sign"),
         eq(high - low, Fraction(2) ** (1 - STEPS), label="the arc"),
-        eq(((x - -x) ** 2).sum(-1), 4, label="two points"),
+        eq(2 * x @ (2 * x), 4, label="two points"),
     )

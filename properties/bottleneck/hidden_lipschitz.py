@@ -32,27 +32,16 @@ def test_hidden_lipschitz(net, x, *, logs=2):
     are Lipschitz constants.
     """
     partial = net.partial_jacobians(x)
-    costs = torch.stack(net.layer_costs(), -1)
-    places = torch.arange(1, net.depth + 1, device=x.device)
-    excess = costs.cumsum(-1) - places
-    total = excess[..., -1:]
-    first = [w @ inner for w, inner in zip(net.weights, partial.inner, strict=True)]
-    last = [outer @ w for w, outer in zip(net.weights, partial.outer, strict=True)]
+    beyond = torch.stack(net.layer_costs()) - 1
+    first = [W @ inner for W, inner in zip(net.weights, partial.inner, strict=True)]
+    last = [outer @ W for W, outer in zip(net.weights, partial.outer, strict=True)]
     relations = []
-    for maps, beyond, label in (
-        (first, excess, "the first layers"),
-        (last, total - excess + costs - 1, "the last layers"),
+    for maps, excess, label in (
+        (first, beyond.cumsum(0), "the first layers"),
+        (last, beyond.flip(0).cumsum(0).flip(0), "the last layers"),
     ):
-        squares = torch.stack([linalg.frobenius_squared(A) for A in maps], -1)
-        some = squares > 0
-        size = torch.where(some, squares, torch.ones_like(squares))
-        relations.append(
-            leq(
-                size.log() * linalg.scalar(Fraction(logs) / 2, size),
-                beyond,
-                where=some,
-                scale=costs.sum(-1, keepdim=True) + net.depth,
-                label=label,
-            )
-        )
+        squares = torch.stack([linalg.frobenius_squared(A) for A in maps])
+        left = torch.where(squares > 0, squares, 1).log() * linalg.scalar(Fraction(logs) / 2, x)
+        size = net.cost() + net.depth
+        relations.append(leq(left, excess, where=squares > 0, scale=size, label=label))
     return tuple(relations)
