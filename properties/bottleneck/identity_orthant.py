@@ -29,7 +29,7 @@ def networks_on_a_plane(source: Source, *, depth=(2, 4)):
     n = source.integer(1, 3)
     k, a = source.integer(1, n), slope(source)
     T, y = semi_orthogonal(source, n, k), source.tensor(k, low=-2.0, high=2.0)
-    x = (T @ y.unsqueeze(-1)).squeeze(-1)
+    x = T @ y
     L, outputs = source.integer(*depth), k + source.integer(0, 1)
     net = active_network(source, x, rank=k, depth=L, outputs=outputs, slope=a, extra=(0, 2))
     return net, T, x
@@ -43,10 +43,10 @@ def planes_with_a_dead_unit(source: Source):
     """
     k, L = source.integer(1, 3), source.integer(2, 4)
     x = positive(source, k, low=1.0, high=4.0)
-    row = -positive(source, 1, 1, low=2.0**-6, high=1.0) * x.unsqueeze(-2)
-    identity = linalg.eye(k, x).expand(*source.batch, k, k)
-    weights = [torch.cat((identity, row), -2), torch.cat((identity, 0 * x.unsqueeze(-1)), -1)]
-    return Network.linear((*weights, *[identity] * (L - 2)), 0), identity, x
+    row = -positive(source, 1, 1, low=2.0**-6, high=1.0) * x
+    one = linalg.eye(k, x)
+    weights = (torch.vstack((one, row)), torch.hstack((one, 0 * x[:, None])), *[one] * (L - 2))
+    return Network.linear(weights, 0), one, x
 
 
 @instances
@@ -58,16 +58,14 @@ def networks_without_a_hidden_layer(source: Source):
 @instances
 def points_off_the_plane(source: Source):
     """The same at a point x that does not lie in the plane."""
-    net, _, x = planes_with_a_dead_unit()(source)
-    k = x.shape[-1]
-    source.require(torch.full(source.batch, k > 1), "the plane has a complement")
-    T = linalg.eye(k, x)[..., :1].expand(*source.batch, k, 1)
-    return net, T, x
+    net, one, x = planes_with_a_dead_unit()(source)
+    source.require(len(x) > 1, "the plane has a complement")
+    return net, one[:, :1], x
 
 
 def negative_units(net, T, x):
     """How many units of the first layer are negative at x."""
-    return {"negative units": (net.preactivations(x)[0] < 0).sum(-1)}
+    return {"negative units": (net.preactivations(x)[0] < 0).sum()}
 
 
 @bound(
@@ -99,35 +97,24 @@ def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.s
     """
     at, a = net.at(x), slope_of(net)
     J, noise = at.jacobian @ T, at.jacobian_noise
-    k, log_det = T.shape[-1], linalg.log_pseudo_determinant(at.jacobian @ T, at.jacobian_noise)
+    k, log_det = T.shape[1], linalg.log_pseudo_determinant(J, noise)
     W, b, z = net.weights[0], net.biases[0], at.preactivations[0]
     A = W @ T
     inside = at.inner_jacobians[1] @ T if net.depth > 1 else A
-    norm = linalg.frobenius_squared(W) + (b * b).sum(-1)
+    norm = linalg.frobenius_squared(W) + b @ b
     first = norm - k - 2 * linalg.log_pseudo_determinant(inside, noise)
-    rows = torch.where(z < 0, (A * A).sum(-1), 0 * z).sum(-1)
-    masked = (b * b).sum(-1) + (1 - a * a) * rows
-    Wx = (W @ x.unsqueeze(-1)).squeeze(-1)
-    below = torch.relu(-Wx)
-    stretch = torch.relu((x * x).sum(-1) / (1 - a * a) - 1) + 1
-    size = net.cost() + k * net.depth + 2 * log_det.abs()
-    where = linalg.rank(J, noise) == k
-    share = linalg.scalar(weight, norm)
+    rows = torch.where(z < 0, (A * A).sum(1), 0).sum()
+    masked = b @ b + (1 - a * a) * rows
+    below, stretch = torch.relu(-W @ x), torch.relu(x @ x / (1 - a * a) - 1) + 1
+    rest, share = costs.excess(net, k) - 2 * log_det, linalg.scalar(weight, norm)
+    options = {
+        "where": linalg.rank(J, noise) == k,
+        "scale": net.cost() + k * net.depth + 2 * log_det.abs(),
+    }
     return (
-        leq(
-            first * share,
-            costs.excess(net, k) - 2 * log_det,
-            scale=size,
-            where=where,
-            label="the rest",
-        ),
-        leq(masked * share, first, scale=size, where=where, label="the first layer"),
-        leq(
-            (below * below).sum(-1),
-            stretch * masked,
-            scale=stretch * norm,
-            label="the orthant",
-        ),
+        leq(first * share, rest, label="the rest", **options),
+        leq(masked * share, first, label="the first layer", **options),
+        leq(below @ below, stretch * masked, scale=stretch * norm, label="the orthant"),
     )
 
 
@@ -137,7 +124,7 @@ def networks_on_an_interval(source: Source):
     r, a = positive(source, 1), slope(source)
     L, outputs = source.integer(2, 4), source.integer(1, 2)
     net = active_network(source, r, rank=1, depth=L, outputs=outputs, slope=a, extra=(0, 2))
-    points = torch.stack((r, -r), -2)
+    points = torch.stack((r, -r))
     require_differentiable(source, net, points)
     return net, points
 
@@ -151,24 +138,23 @@ def shifts(source: Source):
     t, L = positive(source, 1, low=0.0625, high=0.375), source.integer(2, 4)
     w, b = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
     later = positive(source, 1, 1, low=1.0, high=1.0 + 2.0**-24)
-    weights, biases = (w.unsqueeze(-1), *[later] * (L - 1)), (b, *[0 * b] * (L - 1))
+    weights, biases = (w[None], *[later] * (L - 1)), (b, *[0 * b] * (L - 1))
     r = b / w * linalg.scalar(1 - Fraction(1, 2**26), b)
-    return Network(weights, biases, 0), torch.stack((r, -r), -2)
+    return Network(weights, biases, 0), torch.stack((r, -r))
 
 
 @instances
 def one_sided_points(source: Source):
     """The identity of depth two at the points r and 2r, on one side of 0."""
     r = positive(source, 1)
-    one = torch.ones_like(r).unsqueeze(-1)
-    return Network.linear((one, one), 0), torch.stack((r, 2 * r), -2)
+    return Network.linear([linalg.eye(1, r)] * 2, 0), torch.stack((r, 2 * r))
 
 
 @instances
 def identities_of_depth_one(source: Source):
     """The identity of depth one at the points r and −r."""
     r = positive(source, 1)
-    return Network.linear((torch.ones_like(r).unsqueeze(-1),), 0), torch.stack((r, -r), -2)
+    return Network.linear((linalg.eye(1, r),), 0), torch.stack((r, -r))
 
 
 @bound(
@@ -196,12 +182,9 @@ def test_identity_of_an_interval(net, points, *, weight=1):
     docs/proofs/identity-only-if.md.
     """
     J = net.jacobian(points)
-    lengths = linalg.frobenius_squared(J)
-    both = (linalg.rank(J, net.jacobian_noise(points)) == 1).all(-1)
-    least = torch.minimum(lengths[..., 0], lengths[..., 1])
-    least = torch.where(both, least, torch.ones_like(least))
-    r, a = points[..., 0, 0], net.slope
-    folded = 2 / (1 + a * a) + 0 * r
-    price = torch.minimum(1 + r * r, folded).log()
-    size = net.cost() + net.depth + least.log().abs()
-    return leq(price * weight, costs.excess(net, 1) - least.log(), scale=size, where=both)
+    both = (linalg.rank(J, net.jacobian_noise(points)) == 1).all()
+    log_least = torch.where(both, linalg.frobenius_squared(J).amin(), 1).log()
+    r, a = points[0, 0], net.slope
+    price = torch.minimum(1 + r * r, 2 / (1 + a * a) + 0 * r).log()
+    size = net.cost() + net.depth + log_least.abs()
+    return leq(price * weight, costs.excess(net, 1) - log_least, scale=size, where=both)
