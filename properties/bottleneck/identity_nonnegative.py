@@ -1,8 +1,23 @@
-"""Section 3.3.1 of `bottleneck`: the first correction of the identity is not negative."""
+"""The identity of a k-dimensional domain costs at least kL, and kL if it is planar and in an orthant.
+
+Section 3.3.1 and Proposition 5/12 of `bottleneck`.
+"""
 
 from fractions import Fraction
 
-from rankcheck import Erratum, Network, bound, costs, eq, leq, linalg, paper, tolerances, witnesses
+from rankcheck import (
+    Erratum,
+    Network,
+    bound,
+    construction,
+    costs,
+    eq,
+    leq,
+    linalg,
+    paper,
+    tolerances,
+    witnesses,
+)
 from rankcheck.instances import Source, instances, planar_domain, positive, semi_orthogonal, slope
 
 from ._active import active_network
@@ -20,9 +35,8 @@ def identities_along_a_domain(source: Source):
     net = active_network(source, x, rank=k, depth=L, outputs=n, slope=a)
     at = net.at(x)
     hidden, A = at.activations[-1], at.inner_jacobians[-1] @ T
-    W = T @ costs.pull_back(A, linalg.eye(A.shape[-2], A))
-    b = x - (W @ hidden.unsqueeze(-1)).squeeze(-1)
-    return net.with_parameters((*net.weights[:-1], W), (*net.biases[:-1], b)), T, x
+    W = T @ costs.pull_back(A, linalg.eye(len(A), A))
+    return net.with_parameters((*net.weights[:-1], W), (*net.biases[:-1], x - W @ hidden)), T, x
 
 
 @instances
@@ -62,12 +76,11 @@ def test_identity_nonnegative(net, T, x, *, more=0):
 
     It is bottleneck.regularity-on-a-domain with $\log |P_T|_+ = 0$, as the source has it.
     """
-    k = T.shape[-1]
-    J, scale = net.jacobian(x) @ T, tolerances.network_scale(net, x)
-    along = linalg.rank(J, net.jacobian_noise(x)) == k
+    k = T.shape[1]
+    along = linalg.rank(net.jacobian(x) @ T, net.jacobian_noise(x)) == k
     return (
         leq((k + more) * net.depth, net.cost(), where=along, label="the cost"),
-        eq(net(x), x, scale=scale, label="the function"),
+        eq(net(x), x, scale=tolerances.network_scale(net, x), label="the function"),
     )
 
 
@@ -116,17 +129,66 @@ def test_regularity_on_a_domain(net, x, tangent, *, weight=2, share=1):
     middle = costs.linear_cost(J, L, noise) - k * L
     size = net.cost() + k * L
     log_det = linalg.log_pseudo_determinant(J, noise)
+    least, right = middle * linalg.scalar(share, x), costs.excess(net, k)
     return (
-        leq(
-            middle * linalg.scalar(share, middle),
-            costs.excess(net, k),
-            scale=size,
-            label="the excess cost",
-        ),
-        leq(
-            log_det * linalg.scalar(weight, log_det),
-            middle,
-            scale=size,
-            label="the log-determinant",
-        ),
+        leq(least, right, scale=size, label="the excess cost"),
+        leq(log_det * linalg.scalar(weight, x), middle, scale=size, label="the log-determinant"),
+    )
+
+
+@instances
+def planar_domains(source: Source):
+    """A plane's basis V, O with OᵀO = VVᵀ, a depth, a slope, and a point of the plane's cone."""
+    V, into, x = planar_domain(source)
+    return V, into, source.integer(1, 8), slope(source), x
+
+
+@instances
+def outside_the_cone(source: Source):
+    """A point −x of the plane where Ox ≥ 0, with slope 0 and at least two layers."""
+    V, into, x = planar_domain(source)
+    return V, into, source.integer(2, 8), 0, -x
+
+
+@instances
+def outside_the_plane(source: Source):
+    """A point at distance of at least 1/8 from the plane."""
+    k = source.integer(1, 2)
+    Q = semi_orthogonal(source, k + 1, k + 1)
+    V, y = Q[:, :k], positive(source, k + 1)
+    return V, V.mT, source.integer(1, 8), slope(source), Q @ y
+
+
+def identities_in_the_middle(O, depth, slope):  # noqa: E741
+    """The witness with the identity of the hidden space in place of the projection onto Im O."""
+    net = witnesses.planar_identity(O, depth, slope)
+    weights = [net.weights[0], *[linalg.eye(len(O), O)] * (depth - 2), net.weights[-1]][:depth]
+    return Network(weights, net.biases, net.slope)
+
+
+@construction(
+    "bottleneck.identity-planar",
+    paper("bottleneck", "Prop. 5/12"),
+    instances=planar_domains(),
+    needs={
+        "the domain is completely positive": outside_the_cone(),
+        "the domain is planar": outside_the_plane(),
+    },
+    mutants={"identities in the middle": {"witness": identities_in_the_middle}},
+    witness=witnesses.planar_identity,
+)
+def test_identity_planar(V, O, L, a, x, *, witness=witnesses.planar_identity):  # noqa: E741
+    r"""The identity on a planar, completely positive domain costs exactly kL.
+
+    Let $\Omega$ span a space of dimension $k$, and $O \Omega \ge 0$ with
+    $O^T O = P_{\operatorname{span} \Omega}$. Then the network $W_1 = O$, $W_\ell = O O^T$,
+    $W_L = O^T$ is the identity on $\Omega$ for every slope and has $\|\theta\|^2 = kL$ at every depth.
+
+    With bottleneck.identity-nonnegative, $R^{(1)}(id; \Omega) = 0$.
+    """
+    net = witness(O, L, a)
+    scale = tolerances.network_scale(net, x.abs() + 1)
+    return (
+        eq(net(x), x, scale=scale, label="the function"),
+        eq(net.cost(), V.shape[1] * L, label="the cost"),
     )

@@ -84,20 +84,15 @@ def test_linear_on_cone(
     In the limit, with bottleneck.regularity-bound, $R^{(1)}(x \mapsto Ax; \Omega) = 2 \log |A|_+$.
     """
     net = witnesses.cone_network(A, V, into, out, shares(L), slope)
-    k = V.shape[-1]
+    k = V.shape[1]
     log_det, more = 2 * linalg.log_pseudo_determinant(A), costs.excess(net, k)
+    most = log_det + costs.distortion(A) * linalg.scalar(Fraction(rate, L), A)
     size = net.cost() + k * L
-    value = (A @ x.unsqueeze(-1)).squeeze(-1)
     entries = tolerances.network_scale(net, x.abs() + 1)  # x is computed, from entries of size one
     return (
-        eq(net(x), value, scale=entries, label="the function"),
+        eq(net(x), A @ x, scale=entries, label="the function"),
         leq(log_det, more, scale=size, label="from below"),
-        leq(
-            more,
-            log_det + costs.distortion(A) * linalg.scalar(Fraction(rate, L), A),
-            scale=size,
-            label="from above",
-        ),
+        leq(more, most, scale=size, label="from above"),
     )
 
 
@@ -111,7 +106,7 @@ def nonnegative_pairs(source: Source):
     B = source.tensor(up, n, low=0.0) @ dual
     C = source.tensor(down, n, low=0.0) @ dual
     y = source.tensor(n, low=0.0)
-    return B, C, source.tensor(low=0.0, high=1.0), (G @ y.unsqueeze(-1)).squeeze(-1)
+    return B, C, source.tensor(low=0.0, high=1.0), G @ y
 
 
 @instances
@@ -123,7 +118,7 @@ def signed_pairs(source: Source):
 
 def without_roots(B, C, t):
     """The blocks weighted by t and 1 − t instead of their roots."""
-    return torch.cat((t[..., None, None] * B, (1 - t)[..., None, None] * C), -2)
+    return torch.vstack((t * B, (1 - t) * C))
 
 
 @construction(
@@ -143,12 +138,9 @@ def test_convex_kernels(B, C, t, x, *, stack=witnesses.stack_kernels):
     $M^T M = t B^T B + (1 - t) C^T C$.
     """
     M = stack(B, C, t)
-    share = t[..., None, None]
-    kernel = share * (B.mT @ B) + (1 - share) * (C.mT @ C)
-    size = (linalg.frobenius_squared(B) + linalg.frobenius_squared(C))[..., None, None]
-    value = (M @ x.unsqueeze(-1)).squeeze(-1)
-    reach = (M.abs() @ x.abs().unsqueeze(-1)).squeeze(-1)
+    kernel = t * (B.mT @ B) + (1 - t) * (C.mT @ C)
+    size = linalg.frobenius_squared(B) + linalg.frobenius_squared(C)
     return (
         eq(M.mT @ M, kernel, scale=size, label="the kernel"),
-        leq(-value, 0, scale=reach, label="the orthant"),
+        leq(-M @ x, 0, scale=M.abs() @ x.abs(), label="the orthant"),
     )
