@@ -1,7 +1,4 @@
-"""Theorem 3.1 of `bottleneck` for g of any sign, by shrinking and shifting the seam.
-
-The proof is in docs/proofs/composition-without-positivity.md.
-"""
+"""Theorem 3.1 of `bottleneck` for g of any sign, by shrinking and shifting the seam."""
 
 from fractions import Fraction
 
@@ -166,11 +163,6 @@ def deepened(outer, inner, depth):
     return inner.with_parameters(weights, (*inner.biases, *[0 * b] * layers, *outer.biases))
 
 
-def one_over(n):
-    """s = 1/n."""
-    return Fraction(1, n)
-
-
 @limit(
     "bottleneck.composition-without-positivity",
     paper("bottleneck", "Thm 3.1"),
@@ -185,7 +177,9 @@ def one_over(n):
     witness=witnesses.scaled_seam,
     effort=0.5,
 )
-def test_composition_without_positivity(f, g, t, n, m, k, x, *, scale=one_over, weight=1, sign=-1):
+def test_composition_without_positivity(
+    f, g, t, n, m, k, x, *, scale=lambda n: Fraction(1, n), weight=1, sign=-1
+):
     r"""The first correction is subadditive under composition, whatever the sign of g.
 
     Let $\theta_f$, $\theta_g$ be networks of depths $L_f = n$ and $L_g \ge n$ with excess

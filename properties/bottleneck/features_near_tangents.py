@@ -177,16 +177,6 @@ def nearly_equal_inverses(source: Source):
     return growing_inverse(source, v, r, 0.0, -1)
 
 
-def without_growth(steps, layers):
-    """e in place of h_L(e)."""
-    return steps
-
-
-def one_layer_less(steps, layers):
-    """h_{L−1} in place of h_L, for L ≥ 2."""
-    return costs.offset_growth(steps, max(layers - 1, 1))
-
-
 @instances
 def isometries_beside_features(source: Source):
     """An isometry φ that knows nothing of z, with any z and Q: φ does not invert σ."""
@@ -202,8 +192,10 @@ def isometries_beside_features(source: Source):
     needs={"φ inverts σ at z": isometries_beside_features()},
     mutants={
         "c_1 counted 0.98 times": {"share": Fraction(49, 50)},
-        "c_1 in place of h_M(c_1)": {"growth": without_growth},
-        "the growth of one layer less": {"growth": one_layer_less},
+        "c_1 in place of h_M(c_1)": {"growth": lambda c, M: c},
+        "the growth of one layer less": {
+            "growth": lambda c, M: costs.offset_growth(c, max(M - 1, 1))
+        },
     },
     audit="left out: it is about networks that invert the activation",
 )

@@ -1,6 +1,6 @@
 """Proposition 12 of `bottleneck`, a case that its proof omits: the identity beside an offset.
 
-Its first correction is the price of a constant. All proofs are in docs/proofs/identity-offset.md.
+Its first correction is the price of a constant.
 """
 
 from fractions import Fraction
@@ -90,18 +90,13 @@ def steep_networks(source: Source):
     return steep, x, tangent
 
 
-def sum_of_squares(squares):
-    """Σ u_ℓ, without the denominators."""
-    return sum(squares[1:])
-
-
 @bound(
     "bottleneck.offset-bound",
     paper("rankcheck", "rankcheck.theory.costs.offsets"),
     instances=networks_along_directions(),
     tight=witnesses_along_their_planes(),
     needs={"the slope lies in [-1, 1]": steep_networks()},
-    mutants={"the sum of the u alone": {"price": sum_of_squares}},
+    mutants={"the sum of the u alone": {"price": lambda u: sum(u[1:])}},
     audit="at points: |a| ≤ 1; ranks, directions, heavy",
 )
 def test_offset_bound(net, x, tangent, *, price=costs.offset_cost):
@@ -134,24 +129,16 @@ def offset_domains_outside_the_cone(source: Source):
     return V, O, e, c, L, 0, 2 * c * e - x
 
 
-def no_height_in_between(c, depth):
-    """The chain that falls to zero at once and returns in the last layer."""
-    return torch.stack((c, *[0 * c] * (depth - 1), c))
-
-
-def staying_up(c, depth):
-    """The chain that stays where it is."""
-    return torch.stack([c] * (depth + 1))
-
-
 @limit(
     "bottleneck.identity-offset",
     paper("bottleneck", "Prop. 12, the case that its proof passes over"),
     instances=offset_domains(),
     needs={"OΩ_0 is non-negative": offset_domains_outside_the_cone()},
     mutants={
-        "no height before the last": {"heights": no_height_in_between},
-        "a height that stays": {"heights": staying_up},
+        "no height before the last": {
+            "heights": lambda c, L: torch.stack((c, *[0 * c] * (L - 1), c))
+        },
+        "a height that stays": {"heights": lambda c, L: torch.stack([c] * (L + 1))},
     },
     witness=witnesses.offset_identity,
 )

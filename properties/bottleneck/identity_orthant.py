@@ -1,6 +1,6 @@
 """Proposition 5/12 of `bottleneck`, "only if": a domain of no first correction is completely positive.
 
-Print does not prove this part. The proof is in docs/proofs/identity-only-if.md.
+Print does not prove this part.
 """
 
 from fractions import Fraction

@@ -1,14 +1,68 @@
-"""Theorem 3.3/11.3 of `bottleneck`: linear maps on completely positive cones.
-
-The witness interpolates between the kernels of the input and of the output.
-"""
+"""Section 3 of `bottleneck`: what linear maps cost, and Theorem 3.3/11.3 for those on cones."""
 
 from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, costs, eq, leq, linalg, paper, tolerances, witnesses
-from rankcheck.instances import Source, instances, linear_maps_on_cones, triangular
+from rankcheck import (
+    Erratum,
+    construction,
+    costs,
+    eq,
+    leq,
+    limit,
+    linalg,
+    paper,
+    tolerances,
+    witnesses,
+)
+from rankcheck.instances import (
+    Source,
+    instances,
+    linear_maps_on_cones,
+    matrix,
+    semi_orthogonal,
+    triangular,
+)
+
+
+@instances
+def linear_maps_at_depths(source: Source):
+    """A matrix of any structure, or with singular values within 1/32 of one, and a depth."""
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    if source.integer(0, 1) == 0:
+        return matrix(source, m, n), source.integer(1, 24)
+    k = min(m, n)
+    s = 1 + source.tensor(k, low=-1.0, high=1.0) / 32
+    left, right = semi_orthogonal(source, m, k), semi_orthogonal(source, n, k)
+    return left * s @ right.mT, source.integer(1, 24)
+
+
+@limit(
+    "bottleneck.cost-expansion",
+    paper("bottleneck", "§3"),
+    instances=linear_maps_at_depths(),
+    mutants={
+        "1.3 in place of 4/3 in the remainder": {"share": Fraction(39, 40)},
+        "a quarter in place of a half of the second correction": {"second": Fraction(1, 2)},
+    },
+)
+def test_cost_expansion(A, L, *, share=1, second=1):
+    r"""The cost of L linear layers: rank, log-determinant, second correction, remainder.
+
+    $$L \sum_i s_i^{2/L} = L \operatorname{rank} A + 2 \log |A|_+
+      + \frac{1}{2L} \|\log_+ A^T A\|_F^2 + r, \qquad
+      |r| \le \frac{4}{3 L^2} \sum_i |\log s_i|^3 \max(1, s_i^{2/L}).$$
+
+    The bound on $r$ is Lagrange's, and sharp as $s_i \to 1$. As $L \to \infty$, a linear map that is
+    represented by linear layers has $R^{(0)} = \operatorname{rank} A$, $R^{(1)} = 2 \log |A|_+$ and
+    $R^{(2)} = \frac12 \|\log_+ A^T A\|_F^2$.
+    """
+    cost, expansion = costs.linear_cost(A, L), costs.cost_expansion(A, L)
+    size = cost + expansion.abs() + costs.expansion_remainder(A, 1)
+    left_out = costs.log_gram_squared(A) / (2 * L) * linalg.scalar(1 - second, cost)
+    rest = (cost - expansion + left_out).abs()
+    return leq(rest, costs.expansion_remainder(A, L) * linalg.scalar(share, cost), scale=size)
 
 
 @instances
@@ -18,16 +72,6 @@ def images_outside_the_orthant(source: Source):
     return A, V, into, -out, L, 0, x
 
 
-def one_kernel(depth):
-    """p_ℓ = 1/2 for all ℓ: the function is right, but the first and last layer change the kernel."""
-    return (Fraction(1, 2),) * (depth - 1)
-
-
-def printed_shares(depth):
-    """As printed, p K_in + (1 − p) K_out at p = ℓ/L: the ends are exchanged."""
-    return tuple(1 - p for p in witnesses.interpolated_shares(depth))
-
-
 @construction(
     "bottleneck.linear-on-cone",
     paper("bottleneck", "Thm 3.3"),
@@ -35,8 +79,8 @@ def printed_shares(depth):
     tight=linear_maps_on_cones(diagonal=(1.0, 1.0 + 2**-20), above=0.0),
     needs={"O_out takes the image into the orthant": images_outside_the_orthant()},
     mutants={
-        "one kernel for all layers": {"shares": one_kernel},
-        "the kernels as printed": {"shares": printed_shares},
+        "one kernel for all layers": {"shares": lambda L: (Fraction(1, 2),) * (L - 1)},
+        "the kernels as printed": {"shares": lambda L: witnesses.interpolated_shares(L)[::-1]},
         "two fifths of the rate": {"rate": Fraction(2, 5)},
     },
     errata=(
@@ -116,17 +160,16 @@ def signed_pairs(source: Source):
     return -B, C, t, x
 
 
-def without_roots(B, C, t):
-    """The blocks weighted by t and 1 − t instead of their roots."""
-    return torch.vstack((t * B, (1 - t) * C))
-
-
 @construction(
     "bottleneck.convex-kernels",
     paper("bottleneck", "proof of Thm 11.3"),
     instances=nonnegative_pairs(),
     needs={"both factors are non-negative on the domain": signed_pairs()},
-    mutants={"weights in place of their roots": {"stack": without_roots}},
+    mutants={
+        "weights in place of their roots": {
+            "stack": lambda B, C, t: torch.vstack((t * B, (1 - t) * C))
+        }
+    },
     loose={"the orthant": "the right side is zero, which no factor tightens"},
     witness=witnesses.stack_kernels,
 )
