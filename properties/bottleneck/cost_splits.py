@@ -1,4 +1,4 @@
-"""Section 3.3 of `bottleneck`: a network cut in two."""
+"""Section 3.3 of `bottleneck`: a network cut in two, and a map whose costs are not its Jacobian's."""
 
 import torch
 
@@ -102,6 +102,55 @@ def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=networks.balance_
 
 
 @instances
+def planes_and_constants(source: Source):
+    """A dimension n, a height c in [0, 2], a depth, a slope, and a point of the orthant of R^n."""
+    n, L, c = source.integer(1, 4), source.integer(2, 8), source.tensor(low=0.0, high=2.0)
+    return n, c, L, slope(source), source.tensor(n, low=0.0, high=8.0)
+
+
+@instances
+def planes_outside_the_orthant(source: Source):
+    """The same at a point with negative coordinates, for slope 0."""
+    n, c, L, _, _ = planes_and_constants()(source)
+    return n, c, L, 0, -positive(source, n)
+
+
+def with_all_at_the_end(n, c, depth, a):
+    """The network with the constant in the last bias."""
+    net = witnesses.plane_beside_constant(n, 0 * c, depth, a)
+    last = torch.hstack((net.biases[-1][:-1], c))
+    return net.with_parameters(net.weights, (*net.biases[:-1], last))
+
+
+@construction(
+    "bottleneck.plane-beside-a-constant",
+    paper("rankcheck", "rankcheck.witnesses.planar_identity"),
+    instances=planes_and_constants(),
+    needs={"the domain lies in the orthant": planes_outside_the_orthant()},
+    mutants={"all in the last bias": {"witness": with_all_at_the_end}},
+    witness=witnesses.plane_beside_constant,
+)
+def test_plane_beside_a_constant(n, c, L, a, x, *, witness=witnesses.plane_beside_constant):
+    r"""The map y ↦ (y, c) costs nL and the price of a constant, at every depth from two on.
+
+    Let $\Omega$ lie in the orthant of $\mathbb R^n$ and contain an open set, $f(y) = (y, c)$ and
+    $0 \le c \le 2$. The witness equals $f$ on the orthant for every slope, at cost $nL + R(c)$.
+
+    No network that equals $f$ on $\Omega$ is cheaper: bottleneck.offset-bound with all directions at a
+    point of the open set has $u_0 = 0$ and $u_L = c^2$, and the sum is at least $\rho(u_L) -
+    \rho(u_0) = R(c)$ by bottleneck.offset-steps. So $R(f; \Omega, L) = nL + R(c)$ at every
+    $L \ge 2$, $R^{(0)}(f) = n$ and $R^{(1)}(f) = R(c)$. Proof: docs/proofs/identity-offset.md.
+    """
+    net = witness(n, c, L, a)
+    entries, size = tolerances.network_scale(net, x), net.cost() + n * L
+    least = witnesses.least_constant_cost(c)
+    return (
+        eq(net(x), torch.hstack((x, c)), scale=entries, label="the function"),
+        eq(costs.excess(net, n), least, scale=size, label="the cost"),
+    )
+
+
+@instances
 def cut_planes_and_constants(source: Source):
     """A point y > 0 of R^n, a constant c in [0, 2], a depth, a slope, and a layer to cut behind."""
     y, c = positive(source, source.integer(1, 3)), source.tensor(low=0.0, high=2.0)
@@ -114,13 +163,6 @@ def higher_constants(source: Source):
     """The same with a constant in [5/2, 4], beyond which three layers are cheaper than two."""
     y, _, L, a, cut = cut_planes_and_constants()(source)
     return y, source.tensor(low=2.5, high=4.0), L, a, cut
-
-
-def with_all_at_the_end(n, c, depth, a):
-    """The network with the constant in the last bias."""
-    net = witnesses.plane_beside_constant(n, 0 * c, depth, a)
-    last = torch.hstack((net.biases[-1][:-1], c))
-    return net.with_parameters(net.weights, (*net.biases[:-1], last))
 
 
 @construction(

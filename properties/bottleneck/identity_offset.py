@@ -11,7 +11,6 @@ from rankcheck import (
     Need,
     Network,
     bound,
-    construction,
     costs,
     eq,
     leq,
@@ -59,8 +58,8 @@ def with_a_kink_along(net, x, tangent):
     return net.with_parameters((W, *net.weights[1:]), (b, *net.biases[1:]))
 
 
-def offset_domain(source: Source, heights):
-    """A plane's basis V, O = NVᵀ, a unit vector e ⊥ V, and a point of the cone beside c_0 e."""
+def offset_domain(source: Source, c):
+    """A plane's basis V, O = NVᵀ, a unit vector e ⊥ V, and a point of the cone beside ce."""
     k = source.integer(1, 3)
     Q = semi_orthogonal(source, k + 1 + source.integer(0, 1), k + 1)
     V, e = Q[:, :k], Q[:, k]
@@ -70,14 +69,14 @@ def offset_domain(source: Source, heights):
     else:
         y = y - 2
         N = isometry_at(source, y)
-    return V, N @ V.mT, e, V @ y + heights[0] * e
+    return V, N @ V.mT, e, V @ y + c * e
 
 
 @instances
 def witnesses_along_their_planes(source: Source):
     """The identity beside an offset, at a point inside its cone, along the plane."""
     heights = source.tensor(source.integer(2, 6), low=0.0, high=2.0)
-    V, O, e, x = offset_domain(source, heights)  # noqa: E741
+    V, O, e, x = offset_domain(source, heights[0])  # noqa: E741
     return witnesses.offset_identity(O, e, heights, slope(source)), x, V
 
 
@@ -118,7 +117,7 @@ def test_offset_bound(net, x, tangent, *, price=costs.offset_cost):
 def offset_domains(source: Source):
     """A planar cone, a unit vector e beside it, a height c in (0, 2], a depth, a slope, a point."""
     c = positive(source, low=0.125, high=2.0)
-    V, O, e, x = offset_domain(source, c[None])  # noqa: E741
+    V, O, e, x = offset_domain(source, c)  # noqa: E741
     return V, O, e, c, source.integer(3, 8), slope(source), x
 
 
@@ -162,55 +161,6 @@ def test_identity_offset(V, O, e, c, L, a, x, *, heights=witnesses.cheapest_heig
     return (
         eq(net(x), x, scale=entries, label="the function"),
         eq(costs.excess(net, k), least, scale=size, label="the cost"),
-    )
-
-
-@instances
-def planes_and_constants(source: Source):
-    """A dimension n, a height c in [0, 2], a depth, a slope, and a point of the orthant of R^n."""
-    n, L, c = source.integer(1, 4), source.integer(2, 8), source.tensor(low=0.0, high=2.0)
-    return n, c, L, slope(source), source.tensor(n, low=0.0, high=8.0)
-
-
-@instances
-def planes_outside_the_orthant(source: Source):
-    """The same at a point with negative coordinates, for slope 0."""
-    n, c, L, _, _ = planes_and_constants()(source)
-    return n, c, L, 0, -positive(source, n)
-
-
-def with_all_in_the_last_bias(n, c, depth, slope):
-    """The constant is the bias of the last layer alone."""
-    net = witnesses.plane_beside_constant(n, 0 * c, depth, slope)
-    last = torch.hstack((net.biases[-1][:-1], c))
-    return net.with_parameters(net.weights, (*net.biases[:-1], last))
-
-
-@construction(
-    "bottleneck.plane-beside-a-constant",
-    paper("rankcheck", "rankcheck.witnesses.planar_identity"),
-    instances=planes_and_constants(),
-    needs={"the domain lies in the orthant": planes_outside_the_orthant()},
-    mutants={"all in the last bias": {"witness": with_all_in_the_last_bias}},
-    witness=witnesses.plane_beside_constant,
-)
-def test_plane_beside_a_constant(n, c, L, a, x, *, witness=witnesses.plane_beside_constant):
-    r"""The map y ↦ (y, c) costs nL and the price of a constant, at every depth from two on.
-
-    Let $\Omega$ lie in the orthant of $\mathbb R^n$ and contain an open set, $f(y) = (y, c)$ and
-    $0 \le c \le 2$. The witness equals $f$ on the orthant for every slope, at cost $nL + R(c)$.
-
-    No network that equals $f$ on $\Omega$ is cheaper: bottleneck.offset-bound with all directions at a
-    point of the open set has $u_0 = 0$ and $u_L = c^2$, and the sum is at least $\rho(u_L) -
-    \rho(u_0) = R(c)$ by bottleneck.offset-steps. So $R(f; \Omega, L) = nL + R(c)$ at every
-    $L \ge 2$, $R^{(0)}(f) = n$ and $R^{(1)}(f) = R(c)$. Proof: docs/proofs/identity-offset.md.
-    """
-    net = witness(n, c, L, a)
-    entries, size = tolerances.network_scale(net, x), net.cost() + n * L
-    least = witnesses.least_constant_cost(c)
-    return (
-        eq(net(x), torch.hstack((x, c)), scale=entries, label="the function"),
-        eq(costs.excess(net, n), least, scale=size, label="the cost"),
     )
 
 
