@@ -132,15 +132,19 @@ def sharp_bottlenecks(source: Source, *, slopes="any"):
     return family(slopes=slopes)(source)
 
 
+def dense(source: Source, widths, biased, steepness, *, bound):
+    """A dense network with parameters in ±bound, at a point inside a region."""
+    x = source.tensor(widths[0])
+    weights, biases = [], []
+    for n, m in zip(widths[1:], widths[:-1], strict=True):
+        weights.append(source.tensor(n, m, low=-bound, high=bound))
+        biases.append(entries(source, n, size=bound * biased, like=x))
+    return clear_of_boundaries(source, Network(weights, biases, steepness), x), x
+
+
 @instances
 def dense_networks(source: Source, *, depth=(1, 3), width=(1, 3), slopes="any"):
     """Small dense networks, without biases in every second draw, at a point inside a region."""
     layers = source.integer(*depth)
     widths = [source.integer(*width) for _ in range(layers + 1)]
-    biased, steepness = source.integer(0, 1), slope(source, slopes)
-    x = source.tensor(widths[0])
-    weights, biases = [], []
-    for n, m in zip(widths[1:], widths[:-1], strict=True):
-        weights.append(source.tensor(n, m, low=-4.0, high=4.0))
-        biases.append(entries(source, n, size=4.0 * biased, like=x))
-    return clear_of_boundaries(source, Network(weights, biases, steepness), x), x
+    return dense(source, widths, source.integer(0, 1), slope(source, slopes), bound=4.0)

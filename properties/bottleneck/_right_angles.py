@@ -13,7 +13,7 @@ def right_angles(side, slope, k, depth, sign=1):
     return Network.linear((side * first, side * second, *[one] * (depth - 2)), slope)
 
 
-def chain_of_frames(source: Source, k, depth):
+def drawn_chain(source: Source, k, depth):
     """A_0, ..., A_L with orthonormal columns for the widths k, 2k, k, ..., k."""
     ends = [orthogonal(source, k) for _ in range(depth)]
     return ends[0], semi_orthogonal(source, 2 * k, k), *ends[1:]
@@ -25,7 +25,7 @@ def best_chain(chain):
     return one, torch.vstack((one, 0 * one)), *[one] * (len(chain) - 2)
 
 
-def distance_to_chain(net, chain):
+def chain_distance(net, chain):
     """Σ ‖W_ℓ − A_ℓA_{ℓ−1}ᵀ‖_F²."""
     steps = zip(net.weights, chain[1:], chain[:-1], strict=True)
     return sum(linalg.frobenius_squared(W - after @ before.mT) for W, after, before in steps)

@@ -2,35 +2,11 @@
 
 from fractions import Fraction
 
-from rankcheck import (
-    Network,
-    bound,
-    conjecture,
-    construction,
-    eq,
-    leq,
-    linalg,
-    lt,
-    paper,
-    witnesses,
-)
-from rankcheck.instances import (
-    Source,
-    clear_of_boundaries,
-    draw_widths,
-    instances,
-    orthogonal,
-    positive,
-)
+from rankcheck import bound, conjecture, construction, eq, leq, linalg, lt, paper, witnesses
+from rankcheck.instances import Source, draw_widths, instances, orthogonal, positive
 
-from ._bottlenecks import entries, networks_with_bottlenecks
-from ._right_angles import (
-    best_chain,
-    chain_of_frames,
-    distance_to_chain,
-    norms_and_overlap,
-    right_angles,
-)
+from ._bottlenecks import dense, networks_with_bottlenecks
+from ._right_angles import best_chain, chain_distance, drawn_chain, norms_and_overlap, right_angles
 from ._rounding import rounding, size, slack
 
 
@@ -43,12 +19,6 @@ def steep_right_angles(source: Source):
     net = right_angles(1 / linalg.square_root(2, y), slope, k, depth)
     weights = (net.weights[0] @ turn.mT, *net.weights[1:])
     return net.with_parameters(weights, net.biases), turn @ y
-
-
-def chain_constant(slope, share, like):
-    """1 + (2 − √2)(1 + |a|)/(1 − |a|), the second summand times `share`."""
-    a = abs(slope)
-    return 1 + (2 - linalg.square_root(2, like)) * linalg.scalar(share, like) * (1 + a) / (1 - a)
 
 
 @bound(
@@ -82,8 +52,9 @@ def test_chain_for_every_slope(net, x, *, share=1, frames=witnesses.middle_frame
     Proof: docs/proofs/chains-for-negative-slopes.md.
     """
     at = witnesses.bottleneck(net, x)
-    left = distance_to_chain(net, frames(net, x, at.rank)) + sum(b @ b for b in net.biases)
-    constant = chain_constant(net.slope, share, left)
+    left = chain_distance(net, frames(net, x, at.rank)) + sum(b @ b for b in net.biases)
+    steep = (2 - linalg.square_root(2, x)) * (1 + abs(net.slope)) / (1 - abs(net.slope))
+    constant = 1 + steep * linalg.scalar(share, x)
     return leq(
         left,
         constant * slack(net, at),
@@ -99,7 +70,7 @@ def right_angles_with_chains(source: Source):
     k, depth = source.integer(1, 3), source.integer(2, 6)
     slope = source.tensor(low=2.0**-16, high=1 - 2.0**-16) - 1
     height = source.tensor(low=0.75, high=1.5)
-    return slope, height, chain_of_frames(source, k, depth), positive(source, k)
+    return slope, height, drawn_chain(source, k, depth), positive(source, k)
 
 
 @instances
@@ -155,7 +126,7 @@ def test_chains_of_right_angles(slope, height, chain, x, *, share=1, steep=STEEP
     high, twice = sides(linalg.scalar(HEIGHT, x))
     at = witnesses.bottleneck(net, x)
     return (
-        leq(chains * linalg.scalar(share, x), distance_to_chain(net, chain), label="every chain"),
+        leq(chains * linalg.scalar(share, x), chain_distance(net, chain), label="every chain"),
         eq(at.slack, right, scale=net.cost(), label="the right side"),
         leq((2 - root) * (1 + a) * small, (1 - a) * at_one, label="the constant"),
         lt(2 * twice, high, where=a >= linalg.scalar(steep, a), label="both layers"),
@@ -170,29 +141,22 @@ def constant_and_slope(h):
     return K, 1 - 2 * exponent.exp() / (h * h)
 
 
-def heights(source: Source):
-    """A height h between 1 + 2^−10 and √2 − 2^−10, about."""
-    return source.tensor(low=1 + 2.0**-10, high=1.4130859375)
+#: Between 1 + 2^−10 and √2 − 2^−10, about.
+HEIGHTS = {"low": 1 + 2.0**-10, "high": 1.4130859375}
 
 
 @instances
 def networks_of_depth_two(source: Source, *, width=(1, 3)):
     """A height h, and a network of depth two of its slope, at a point inside a region."""
-    h = heights(source)
+    h = source.tensor(**HEIGHTS)
     widths = draw_widths(source, (2, 2), width)
-    biased, x = source.integer(0, 1), source.tensor(widths[0])
-    weights, biases = [], []
-    for n, m in zip(widths[1:], widths[:-1], strict=True):
-        weights.append(source.tensor(n, m, low=-2.0, high=2.0))
-        biases.append(entries(source, n, size=2.0 * biased, like=x))
-    net = Network(weights, biases, constant_and_slope(h)[1])
-    return h, clear_of_boundaries(source, net, x), x
+    return h, *dense(source, widths, source.integer(0, 1), constant_and_slope(h)[1], bound=2.0)
 
 
 @instances
 def best_right_angles(source: Source):
     """W_1 = h(I; −I)/√2 and W_2 = h(I I)/√2 at x > 0."""
-    h, k = heights(source), source.integer(1, 3)
+    h, k = source.tensor(**HEIGHTS), source.integer(1, 3)
     x = source.tensor(k, low=0.25, high=4.0)
     side = h / linalg.square_root(2, h)
     return h, right_angles(side, constant_and_slope(h)[1], k, 2), x

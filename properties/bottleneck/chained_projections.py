@@ -10,13 +10,7 @@ from rankcheck.instances import STEEPEST, Source, instances, positive
 
 from ._bottlenecks import dense_networks, networks_with_bottlenecks, sharp_bottlenecks
 from ._narrow_ends import narrow_ended_networks
-from ._right_angles import (
-    best_chain,
-    chain_of_frames,
-    distance_to_chain,
-    norms_and_overlap,
-    right_angles,
-)
+from ._right_angles import best_chain, chain_distance, drawn_chain, norms_and_overlap, right_angles
 from ._rounding import rounding, size, slack
 
 
@@ -141,7 +135,7 @@ def negative_slopes_with_chains(source: Source):
         slope = 0 * source.tensor(low=0.0, high=1.0) - index / 64
     else:
         slope = source.tensor(low=-STEEPEST, high=-(2.0**-16))
-    return slope, chain_of_frames(source, k, depth), positive(source, k)
+    return slope, drawn_chain(source, k, depth), positive(source, k)
 
 
 @instances
@@ -178,6 +172,6 @@ def test_chained_projections_negative_slope(slope, chain, x, *, sign=1):
     right = 2 * k - 2 * k * (1 - slope).log()
     at = witnesses.bottleneck(net, x)
     return (
-        leq(2 * k, distance_to_chain(net, chain), label="every chain"),
+        leq(2 * k, chain_distance(net, chain), label="every chain"),
         eq(at.slack, right, scale=net.cost(), label="the right side"),
     )

@@ -5,6 +5,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import (
+    Erratum,
     Network,
     construction,
     costs,
@@ -14,6 +15,7 @@ from rankcheck import (
     linalg,
     networks,
     paper,
+    step,
     tolerances,
     witnesses,
 )
@@ -220,3 +222,46 @@ def test_composition_without_positivity(
             label="the excess",
         ),
     )
+
+
+@instances
+def multiples_on_an_interval(source: Source):
+    """f(x) = px, g(x) = qx and the domain [−r, r] of g; a slope."""
+    p, q, r = source.tensor(), source.tensor(), positive(source)
+    return p, q, r, slope(source)
+
+
+@step(
+    "bottleneck.composition-as-printed",
+    paper("bottleneck", "proof of Thm 11.1"),
+    instances=multiples_on_an_interval(),
+    errata=Erratum(
+        printed=r"Since $R(f\circ g;\Omega,L_1+L_2) \le R(f;L_1) + R(g;L_2)$, we have ...",
+        right=r"$R(f\circ g;\Omega,L_1+L_2) \le R(f;L_1) + R(g;L_2)$ where $g \ge 0$: there the "
+        r"concatenated networks compute $f\circ g$; elsewhere the activation between them changes "
+        "the values of $g$. On $[-1, 1]$ the identity costs at most 1 at depth 1 and at least "
+        r"$2\sqrt{2} > 2$ at depth 2. With an error that vanishes as the depths grow the "
+        "inequality is true.",
+        survives="Thm 3.1/11.1 for bounded domains, by "
+        "bottleneck.composition-without-positivity. Prop. 4.1/14.1 starts from the same "
+        r"inequality: it is proved where $g \ge 0$, and open elsewhere, as the error is $(\log "
+        "L)^2/L$.",
+        weight="step",
+    ),
+    result="stands: bottleneck.composition-without-positivity proves the theorem for bounded domains",
+    readings={
+        "for every pair of depths": "$L_1 = L_2 = 1$ is a counterexample for every slope",
+        "for large depths, up to a vanishing error": "true, but this is the theorem itself, and it needs "
+        "another network",
+    },
+    corrected_by="bottleneck.composition-without-positivity",
+)
+def test_composition_as_printed(p, q, r, a):
+    r"""The cost of a composition is at most the sum of the costs, at finite depth.
+
+    $R(f \circ g; \Omega, L_1 + L_2) \le R(f; g(\Omega), L_1) + R(g; \Omega, L_2)$.
+
+    Tested for $f(x) = px$, $g(x) = qx$ on $[-r, r]$ and $L_1 = L_2 = 1$, where the right side is at
+    most $p^2 + q^2$ and the left side at least the bound of bottleneck.secant-cost.
+    """
+    return leq(costs.secant_cost(2 * r * (p * q).abs(), r, a), p * p + q * q)

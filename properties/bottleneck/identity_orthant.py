@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, bound, costs, leq, linalg, paper
+from rankcheck import Network, bound, costs, leq, linalg, paper, witnesses
 from rankcheck.instances import (
     Source,
     instances,
+    planar_domain,
     positive,
     require_differentiable,
     semi_orthogonal,
@@ -188,3 +189,55 @@ def test_identity_of_an_interval(net, points, *, weight=1):
     price = torch.minimum(1 + r * r, 2 / (1 + a * a) + 0 * r).log()
     size = net.cost() + net.depth + log_least.abs()
     return leq(price * weight, costs.excess(net, 1) - log_least, scale=size, where=both)
+
+
+@instances
+def networks_on_domains(source: Source):
+    """A network, a point, and an orthonormal basis of the tangent space of a domain there."""
+    n = source.integer(1, 4)
+    k, a, x = source.integer(1, n), slope(source), source.tensor(n)
+    net = active_network(
+        source, x, rank=k, depth=source.integer(1, 5), outputs=k + source.integer(0, 1), slope=a
+    )
+    return net, x, semi_orthogonal(source, n, source.integer(1, n))
+
+
+@instances
+def stretched_planes(source: Source):
+    """The identity of a planar domain, each layer stretched by the same factor near one."""
+    V, O, x = planar_domain(source)  # noqa: E741
+    net = witnesses.planar_identity(O, source.integer(1, 5), slope(source))
+    stretch = positive(source, 1, 1, low=1.0, high=1.0 + 2.0**-20)
+    return net.with_parameters([stretch * W for W in net.weights], net.biases), x, V
+
+
+@bound(
+    "bottleneck.regularity-on-a-domain",
+    paper("bottleneck", "Thm 3, as used for Prop. 5"),
+    instances=networks_on_domains(),
+    tight=stretched_planes(),
+    mutants={
+        "log|J|_+ counted 2.04 times": {"weight": Fraction(51, 25)},
+        "a Schatten sum 2 % larger": {"share": Fraction(51, 50)},
+    },
+    audit="left out: with all directions it is bottleneck.regularity-bound",
+)
+def test_regularity_on_a_domain(net, x, tangent, *, weight=2, share=1):
+    r"""The excess cost bounds the log-determinant of the Jacobian along a domain.
+
+    For every space $T$ of directions at $x$ and $k = \operatorname{rank} Jf(x) P_T$,
+    $$\|\theta\|^2 - kL \ge L \|Jf(x) P_T\|_{S^{2/L}}^{2/L} - kL \ge 2 \log |Jf(x) P_T|_+.$$
+
+    This is bottleneck.regularity-bound on a domain with the tangent space $T$, where the function is
+    not given in other directions.
+    """
+    J, noise, L = net.jacobian(x) @ tangent, net.jacobian_noise(x), net.depth
+    k = linalg.rank(J, noise)
+    middle = costs.linear_cost(J, L, noise) - k * L
+    size = net.cost() + k * L
+    log_det = linalg.log_pseudo_determinant(J, noise)
+    least, right = middle * linalg.scalar(share, x), costs.excess(net, k)
+    return (
+        leq(least, right, scale=size, label="the excess cost"),
+        leq(log_det * linalg.scalar(weight, x), middle, scale=size, label="the log-determinant"),
+    )

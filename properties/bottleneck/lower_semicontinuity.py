@@ -112,3 +112,23 @@ def test_least_cost_is_attained():
     $R(f; \Omega, L) = \min \{\|\theta\|^2 : f_\theta = f \text{ on } \Omega\}$, over networks of depth $L$ and any finite
     widths, for every finite piecewise linear $f$ that has one.
     """
+
+
+@cited(
+    "bottleneck.limit-of-the-parts",
+    paper("bottleneck", "§3.3, the limit of the parts"),
+    reason="open: in R(α̃_ℓ; ℓ) the map and the depth change together. That the corrections of f are at most the "
+    "sums is Theorem 3.1 for the limit (bottleneck.composition-without-positivity). That they are at least the "
+    "sums needs liminf (R(α̃_ℓ; ℓ) − kℓ) ≥ R^(1)(α̃_p), and of the upper part likewise: a lower "
+    "semi-continuity that is uniform in the depth, where a bound of each width gives it at each depth alone "
+    "(bottleneck.lower-semicontinuity). It holds where the Jacobians of α̃_ℓ converge with rank k and "
+    "R^(1)(α̃_p) = 2 log|Jα̃_p(x)|_+ at some x (bottleneck.regularity-bound), as for linear maps "
+    "(bottleneck.shares-of-the-first-correction)",
+)
+def test_limit_of_the_parts():
+    r"""The limits of hidden representations split both corrections.
+
+    If $\tilde\alpha_{\ell_L} \to \tilde\alpha_p$ along optimal networks, $\ell_L/L \to p \in (0, 1)$, then
+    $R^{(0)}(f) = R^{(0)}(\tilde\alpha_p) = R^{(0)}(\sigma(\tilde\alpha_p) \to f)$ and
+    $R^{(1)}(f) = R^{(1)}(\tilde\alpha_p) + R^{(1)}(\sigma(\tilde\alpha_p) \to f)$.
+    """
