@@ -47,9 +47,7 @@ def test_chain_for_every_slope(net, x, *, share=1, frames=witnesses.middle_frame
     For $0 \le a < 1$ the constant is 1 (bottleneck.chained-projections). For $a < 0$ it is at least
     $(2 - \sqrt2)\frac{1 + |a|}{1 - |a|}$ (bottleneck.chains-of-right-angles), so the best one is known up to
     an error of 1. $A_\ell$ lies halfway between what $W_\ell$ makes of the frame before and what
-    the mask leaves of that.
-
-    Proof: docs/proofs/chains-for-negative-slopes.md.
+    the mask leaves of that. Proof: docs/proofs/chains-for-negative-slopes.md.
     """
     at = witnesses.bottleneck(net, x)
     left = chain_distance(net, frames(net, x, at.rank)) + sum(b @ b for b in net.biases)
@@ -112,7 +110,6 @@ def test_chains_of_right_angles(slope, height, chain, x, *, share=1, steep=STEEP
     error of 1. At $h = 1.104$ the left side is more than twice the right one for $|a| \ge 0.4701$: then
     one of the first two layers is farther from its projection than $c_1 - 2\log |Jf(x)|_+$, so that the
     printed second half fails as well, at every depth $L \ge 2$ and for $p$ just below $1/L$.
-
     Proof: docs/proofs/chains-for-negative-slopes.md.
     """
     k, root, a = len(x), linalg.square_root(2, x), slope.abs()

@@ -50,9 +50,7 @@ def test_chained_projections(
     row space of $Jf(x)$ and $A_\ell$ the image of $A_{\ell-1}$ under $D_\ell W_\ell$, each turned so
     that $A_\ell^\top W_\ell A_{\ell-1} \succeq 0$. What is computed is the squared distance that these
     frames attain, $\|W_\ell\|_F^2 + k - 2\|P_\ell W_\ell P_{\ell-1}\|_*$
-    (bottleneck.projection-frames).
-
-    Proof: docs/proofs/chains-for-negative-slopes.md.
+    (bottleneck.projection-frames). Proof: docs/proofs/chains-for-negative-slopes.md.
     """
     at = witnesses.bottleneck(net, x)
     near = distances(net, x, at.rank).sum() + sum(b @ b for b in net.biases)
@@ -164,7 +162,6 @@ def test_chained_projections_negative_slope(slope, chain, x, *, sign=1):
 
     for every chain of semi-orthonormal $A_\ell$, with equality for $A_1 = (I; 0)$ and $A_\ell = I$
     otherwise. Checked on drawn chains and on that one.
-
     Proof: docs/proofs/chains-for-negative-slopes.md.
     """
     k = len(x)

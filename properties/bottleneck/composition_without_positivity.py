@@ -58,11 +58,17 @@ def shifted_too_little(source: Source):
     return f, g, torch.relu(-1 - g(x)), s, x
 
 
+def seam_scale(net, f, g, t, x):
+    """The size of what cancels in the values of f∘g and of the network for it."""
+    shifted = tolerances.network_scale(g, x) + t
+    return tolerances.network_scale(net, x) + tolerances.network_scale(f, shifted)
+
+
 def scale_not_undone(f, g, shift, scale):
     """The layers of g shrunk, and those of f left as they are."""
     net = witnesses.scaled_seam(f, g, shift, scale)
-    weights = (*net.weights[: g.depth], *f.weights)
-    return net.with_parameters(weights, (*net.biases[: g.depth], *f.biases))
+    weights, biases = net.weights[: g.depth], net.biases[: g.depth]
+    return net.with_parameters((*weights, *f.weights), (*biases, *f.biases))
 
 
 def without_the_shift_in_f(f, g, shift, scale):
@@ -99,14 +105,11 @@ def test_shrunk_seam(f, g, t, s, x, *, witness=witnesses.scaled_seam, weight=1):
     Proof: docs/proofs/composition-without-positivity.md.
     """
     net = witness(f, g, t, s)
-    entries = tolerances.network_scale(net, x) + tolerances.network_scale(
-        f, tolerances.network_scale(g, x) + t
-    )
     size = f.cost() + g.cost()
     cost = witnesses.seam_cost_bound(f, g, t, s)
     estimate = witnesses.seam_cost_estimate(f, g, t, s)
     return (
-        eq(net(x), f(g(x)), scale=entries, label="the function"),
+        eq(net(x), f(g(x)), scale=seam_scale(net, f, g, t, x), label="the function"),
         leq(net.cost(), cost * weight, scale=size, label="the cost"),
         leq(
             cost,
@@ -209,18 +212,11 @@ def test_composition_without_positivity(
     rate = k * n * (square + 1 / square - 2) + (square - 1) * torch.relu(E_f)
     rate = rate + (1 - 1 / square) * torch.relu(sign * E_g)
     rate = rate + (1 + square * (k * n + E_f)) * (t @ t) * 2 / n**2
+    most = E_f + E_g + rate * linalg.scalar(weight, t)
     size = net.cost() + f_n.cost() + g_m.cost()
-    entries = tolerances.network_scale(net, x) + tolerances.network_scale(
-        f_n, tolerances.network_scale(g_m, x) + t
-    )
     return (
-        eq(net(x), f_n(g_m(x)), scale=entries, label="the function"),
-        leq(
-            costs.excess(net, k),
-            E_f + E_g + rate * linalg.scalar(weight, t),
-            scale=size,
-            label="the excess",
-        ),
+        eq(net(x), f_n(g_m(x)), scale=seam_scale(net, f_n, g_m, t, x), label="the function"),
+        leq(costs.excess(net, k), most, scale=size, label="the excess"),
     )
 
 

@@ -39,17 +39,16 @@ def cut_least_networks(source: Source):
     return net, x, source.integer(1, net.depth - 1)
 
 
-def halves(net, cut):
-    """Layers 1..ℓ and layers ℓ + 1..L as networks."""
-    lower = net.with_parameters(net.weights[:cut], net.biases[:cut])
+def halves(net, cut, *, kept=1):
+    """Layers 1..ℓ, with so many times the bias at the cut, and layers ℓ + 1..L as networks."""
+    biases = (*net.biases[: cut - 1], kept * net.biases[cut - 1])
+    lower = net.with_parameters(net.weights[:cut], biases)
     return lower, net.with_parameters(net.weights[cut:], net.biases[cut:])
 
 
 def halves_without_a_bias(net, cut):
     """The halves without the bias at the cut."""
-    lower, upper = halves(net, cut)
-    biases = (*lower.biases[:-1], torch.zeros_like(lower.biases[-1]))
-    return lower.with_parameters(lower.weights, biases), upper
+    return halves(net, cut, kept=0)
 
 
 @identity(

@@ -65,7 +65,6 @@ def test_features_near_the_tangent_space(net, x, *, constant=1):
     almost all layers, without an assumption on the tangent kernel, and
     $\|o_L\|^2 \le h_L(e) (1 + \|o_0\|^2)$ with $e = c_1 - 2\log|Jf(x)|_+$ and the $h_L$ of
     bottleneck.features-become-nonnegative. The second inequality is bottleneck.weights-near-projections.
-
     Proof: docs/proofs/features-become-nonnegative.md.
     """
     at = witnesses.bottleneck(net, x)

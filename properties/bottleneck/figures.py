@@ -113,6 +113,11 @@ LEFT = 0.01
 COLLAPSED = 0.05
 
 
+def runs_of(group):
+    """The recorded runs of one group of figure 2."""
+    return recorded_runs(experiment="bottleneck.figure-2", where=((("group", group),),))
+
+
 def most_middle_layers(run, rank):
     """Whether more than half of W_2, ..., W_{L−1} have so many singular values near 1."""
     middle = run.measured["near_one"][1:-1]
@@ -128,17 +133,11 @@ def symmetric(run):
 @statistical(
     "bottleneck.figure-2",
     paper("bottleneck", "Fig. 2 and §5"),
-    instances=recorded_runs(experiment="bottleneck.figure-2", where=((("group", "deep"),),)),
+    instances=runs_of("deep"),
     needs={
-        "the task has the symmetry": recorded_runs(
-            experiment="bottleneck.figure-2", where=((("group", "noisy"),),)
-        ),
-        "the network is deep": recorded_runs(
-            experiment="bottleneck.figure-2", where=((("group", "shallow"),),)
-        ),
-        "the ridge": recorded_runs(
-            experiment="bottleneck.figure-2", where=((("group", "no-ridge"),),)
-        ),
+        "the task has the symmetry": runs_of("noisy"),
+        "the network is deep": runs_of("shallow"),
+        "the ridge": runs_of("no-ridge"),
     },
     mutants={
         "three singular values": {"rank": 3},

@@ -46,16 +46,11 @@ def networks_along_directions(source: Source):
     tangent = semi_orthogonal(source, n, source.integer(1, n))
     net = clear_of_boundaries(source, net, x)
     if net.depth > 1 and source.integer(0, 3) == 0:
-        net = with_a_kink_along(net, x, tangent)
+        W, b = net.weights[0], net.biases[0]
+        across = W[0] - W[0] @ tangent @ tangent.mT
+        W, b = torch.vstack((across, W[1:])), torch.hstack((-across @ x, b[1:]))
+        net = net.with_parameters((W, *net.weights[1:]), (b, *net.biases[1:]))
     return net, x, tangent
-
-
-def with_a_kink_along(net, x, tangent):
-    """The network with the first unit zero on x + Im T: its kink contains this plane."""
-    W, b = net.weights[0], net.biases[0]
-    across = W - (W @ tangent) @ tangent.mT
-    W, b = torch.vstack((across[0], W[1:])), torch.hstack((-across[0] @ x, b[1:]))
-    return net.with_parameters((W, *net.weights[1:]), (b, *net.biases[1:]))
 
 
 def offset_domain(source: Source, c):

@@ -64,11 +64,6 @@ def points_off_the_plane(source: Source):
     return net, one[:, :1], x
 
 
-def negative_units(net, T, x):
-    """How many units of the first layer are negative at x."""
-    return {"negative units": (net.preactivations(x)[0] < 0).sum()}
-
-
 @bound(
     "bottleneck.entering-the-orthant",
     paper("bottleneck", "Prop. 5/12, for every network"),
@@ -79,7 +74,7 @@ def negative_units(net, T, x):
         "a first layer 2 % dearer": {"weight": Fraction(51, 50)},
         "as if the slope were zero": {"slope_of": lambda net: 0},
     },
-    reach=negative_units,
+    reach=lambda net, T, x: {"negative units": (net.preactivations(x)[0] < 0).sum()},
     audit="left out: it is about a domain with given tangents or coordinates, which data are not",
 )
 def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.slope):
