@@ -19,9 +19,8 @@ def chained_networks(source: Source):
     k, a = source.integer(1, 3), slope(source)
     inputs, middle, outputs = (k + source.integer(0, 1) for _ in range(3))
     x, y = source.tensor(inputs), positive(source, middle)
-    g = active_network(
-        source, x, rank=k, depth=source.integer(1, 3), outputs=middle, slope=a, value=y
-    )
+    L = source.integer(1, 3)
+    g = active_network(source, x, rank=k, depth=L, outputs=middle, slope=a, value=y)
     f = active_network(source, y, rank=k, depth=source.integer(1, 3), outputs=outputs, slope=a)
     return f, g, x
 

@@ -192,9 +192,7 @@ def isometries_beside_features(source: Source):
     mutants={
         "c_1 counted 0.98 times": {"share": Fraction(49, 50)},
         "c_1 in place of h_M(c_1)": {"growth": lambda c, M: c},
-        "the growth of one layer less": {
-            "growth": lambda c, M: costs.offset_growth(c, max(M - 1, 1))
-        },
+        "the growth of one layer less": {"growth": lambda c, M: costs.offset_growth(c, M - 1 or 1)},
     },
     audit="left out: it is about networks that invert the activation",
 )

@@ -14,6 +14,11 @@ SHALLOW = (5, 7, 9)
 QUARTER = Fraction(1, 4)
 
 
+def recorded(figure, setting, value):
+    """The recorded runs of a figure with this value of a setting."""
+    return recorded_runs(experiment=f"bottleneck.figure-{figure}", where=(((setting, value),),))
+
+
 def curves(runs):
     """The runs of each seed in the order of their depths."""
     ordered = sorted(runs, key=lambda run: (run.seed, run.settings["depth"]))
@@ -59,12 +64,8 @@ def worse_fit(curve):
 @statistical(
     "bottleneck.figure-1",
     paper("bottleneck", "Fig. 1"),
-    instances=recorded_runs(experiment="bottleneck.figure-1", where=((("ridge", 0.001),),)),
-    needs={
-        "there is a ridge": recorded_runs(
-            experiment="bottleneck.figure-1", where=((("ridge", 0.0),),)
-        ),
-    },
+    instances=recorded(1, "ridge", 0.001),
+    needs={"there is a ridge": recorded(1, "ridge", 0.0)},
     mutants={
         "the slope is the rank": {"below": 0},
         "the slope is one less than the rank": {"below": 1},
@@ -113,11 +114,6 @@ LEFT = 0.01
 COLLAPSED = 0.05
 
 
-def runs_of(group):
-    """The recorded runs of one group of figure 2."""
-    return recorded_runs(experiment="bottleneck.figure-2", where=((("group", group),),))
-
-
 def most_middle_layers(run, rank):
     """Whether more than half of W_2, ..., W_{L−1} have so many singular values near 1."""
     middle = run.measured["near_one"][1:-1]
@@ -133,11 +129,11 @@ def symmetric(run):
 @statistical(
     "bottleneck.figure-2",
     paper("bottleneck", "Fig. 2 and §5"),
-    instances=runs_of("deep"),
+    instances=recorded(2, "group", "deep"),
     needs={
-        "the task has the symmetry": runs_of("noisy"),
-        "the network is deep": runs_of("shallow"),
-        "the ridge": runs_of("no-ridge"),
+        "the task has the symmetry": recorded(2, "group", "noisy"),
+        "the network is deep": recorded(2, "group", "shallow"),
+        "the ridge": recorded(2, "group", "no-ridge"),
     },
     mutants={
         "three singular values": {"rank": 3},

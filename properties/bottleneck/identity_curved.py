@@ -183,7 +183,5 @@ def test_two_tangent_planes(net, x, tangents, *, weight=1):
     log_det = linalg.log_pseudo_determinant(J, noise)
     P = linalg.range_projection(J)
     angles = costs.angle_cost(*P)
-    size = net.cost() + k[0] * net.depth + log_det.abs().sum()
-    return leq(
-        log_det.sum() + angles * weight, costs.excess(net, k[0]), scale=size, where=k[0] == k[1]
-    )
+    more, size = costs.excess(net, k[0]), net.cost() + k[0] * net.depth + log_det.abs().sum()
+    return leq(log_det.sum() + angles * weight, more, scale=size, where=k[0] == k[1])

@@ -103,10 +103,8 @@ def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.s
     masked = b @ b + (1 - a * a) * rows
     below, stretch = torch.relu(-W @ x), torch.relu(x @ x / (1 - a * a) - 1) + 1
     rest, share = costs.excess(net, k) - 2 * log_det, linalg.scalar(weight, norm)
-    options = {
-        "where": linalg.rank(J, noise) == k,
-        "scale": net.cost() + k * net.depth + 2 * log_det.abs(),
-    }
+    size = net.cost() + k * net.depth + 2 * log_det.abs()
+    options = {"scale": size, "where": linalg.rank(J, noise) == k}
     return (
         leq(first * share, rest, label="the rest", **options),
         leq(masked * share, first, label="the first layer", **options),

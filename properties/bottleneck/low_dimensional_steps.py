@@ -22,11 +22,6 @@ def extended_activations(net, X):
     return [torch.hstack((a, torch.ones_like(a[:, :1]))) for a in net.activations(X)]
 
 
-def padded(s, count):
-    """The first `count` singular values, with zeros behind those that exist."""
-    return torch.hstack((s[:count], s.new_zeros(max(0, count - len(s)))))
-
-
 @instances
 def centred_points(source: Source):
     """One layer at four points with (X; 1)(X; 1)ᵀ = 4I: three rows of a Hadamard matrix, rotated."""
@@ -64,7 +59,8 @@ def test_preactivation_singular_values(net, X, *, matrix=with_bias, further=0):
     relations = []
     for w, b, a, z in zip(net.weights, net.biases, extended, features, strict=True):
         s, norm = linalg.singular_values(z), linalg.operator_norm(a)
-        above = padded(linalg.singular_values(matrix(w, b)), len(s) + further)[further:]
+        # Zeros follow the singular values of the weights, which may be fewer.
+        above = torch.hstack((linalg.singular_values(matrix(w, b)), 0 * s))[further:][: len(s)]
         size = linalg.frobenius_squared(with_bias(w, b)).sqrt() * norm
         relations.append((s, above * norm, size.expand(s.shape)))
     left, right, size = map(torch.hstack, zip(*relations, strict=True))
