@@ -1,4 +1,4 @@
-"""Proof of Theorem 16 of `bottleneck`: in a balanced network the norms of the layers grow."""
+"""Proofs of Theorems 16 and 19 of `bottleneck`: the first and last layers, their norms and slopes."""
 
 from fractions import Fraction
 
@@ -11,25 +11,22 @@ from rankcheck.instances import (
     networks_at_points,
 )
 
-
-def growth_of_first_layers(maps, at):
-    """|Jα̃_ℓ(x) P|_+^{2/k} for ℓ = 1..L, shape (*B, L)."""
-    logs = torch.stack([witnesses.log_determinant_of_rank(M, at.rank) for M in maps], -1)
-    return (logs * 2 / at.count.unsqueeze(-1)).exp()
+from ._steep_chains import steep_chains
 
 
 def schatten_power_of_rank(A, k, q):
-    """‖A‖_{S^q}^q for A (*B, m, n) of rank k (*B) up to rounding."""
+    """‖A‖_{S^q}^q for A of rank k up to rounding."""
     if balls.is_ball(A):
         return linalg.schatten_power(A, q)
     s = linalg.singular_values(A)
-    counted = torch.arange(s.shape[-1], device=s.device) < k.unsqueeze(-1)
-    return torch.where(counted, linalg.power(torch.where(counted, s, 1.0), q), 0.0).sum(-1)
+    counted = torch.arange(len(s), device=s.device) < k
+    return torch.where(counted, linalg.power(torch.where(counted, s, 1.0), q), 0.0).sum()
 
 
-def steps(net, x):
-    """ℓ = 1..L, to be combined with arrays (*B, L)."""
-    return torch.arange(1, net.depth + 1, device=x.device)
+def layers_and_norms(net):
+    """ℓ and ‖W_ℓ‖_F² for ℓ = 1..L."""
+    norms = torch.stack([linalg.frobenius_squared(W) for W in net.weights])
+    return torch.arange(1, net.depth + 1, device=norms.device), norms
 
 
 @bound(
@@ -75,34 +72,24 @@ def test_growing_norms(net, x, *, dimensions=lambda k: k, order=lambda layer, de
     Print has $J\tilde\alpha_\ell(x)$ without $P$; see bottleneck.growing-norms-as-printed.
     """
     at = witnesses.bottleneck(net, x)
-    some, k, layers = at.rank > 0, at.count.unsqueeze(-1), steps(net, x)
-    norms = torch.stack([linalg.frobenius_squared(w) for w in net.weights], -1)
-    means = norms.cumsum(-1) / layers
-    mean = (net.cost() / net.depth).unsqueeze(-1)
+    k, some, error = at.count, at.rank > 0, 2**10 * at.error
+    layers, norms = layers_and_norms(net)
+    means = norms.cumsum(0) / layers
     maps = witnesses.surviving_jacobians(net, x, at.rank)
-    growth = growth_of_first_layers(maps, at)
-    sums = torch.stack(
-        [
-            schatten_power_of_rank(A, at.rank, Fraction(2, order(layer, net.depth)))
-            for layer, A in enumerate(maps, 1)
-        ],
-        -1,
-    )
-    error = 2**10 * at.error.unsqueeze(-1)
-    average = 1 + at.excess.unsqueeze(-1) / (dimensions(k) * net.depth)
-    exponent = at.excess.unsqueeze(-1) / (k * net.depth)
+    logs = torch.stack([witnesses.log_determinant_of_rank(A, at.rank) for A in maps])
+    growth = (logs * 2 / k).exp()
+    orders = [Fraction(2, order(layer, net.depth)) for layer in range(1, net.depth + 1)]
+    powers = zip(maps, orders, strict=True)
+    sums = torch.stack([schatten_power_of_rank(A, at.rank, q) for A, q in powers])
+    larger = (sums / k) ** layers
+    average = 1 + at.excess / (dimensions(k) * net.depth)
+    most = (at.excess / (k * net.depth)).exp()
     return (
-        leq(norms[..., :-1], norms[..., 1:], label="the layers"),
-        leq(means, mean, label="their means"),
-        leq(
-            growth,
-            (sums / k) ** layers,
-            where=some,
-            error=error * growth,
-            label="the singular values",
-        ),
+        leq(norms[:-1], norms[1:], label="the layers"),
+        leq(means, net.cost() / net.depth, label="their means"),
+        leq(growth, larger, where=some, error=error * growth, label="the singular values"),
         leq(sums, means, where=some, error=error * sums, label="the first layers"),
-        leq(average, exponent.exp(), where=some, label="the exponential"),
+        leq(average, most, where=some, label="the exponential"),
     )
 
 
@@ -149,21 +136,54 @@ def test_growing_norms_as_printed(net, x):
     $|J\tilde\alpha_\ell(x)|_+^{2/(k\ell)} \le \frac1{k\ell} \sum_{j \le \ell} \|W_j\|_F^2$.
     """
     at, parts = witnesses.bottleneck(net, x), net.at(x)
-    some, k, layers = at.rank > 0, at.count.unsqueeze(-1), steps(net, x)
-    maps = [w @ inner for w, inner in zip(net.weights, parts.inner_jacobians, strict=True)]
-    logs = torch.stack([linalg.log_pseudo_determinant(A) for A in maps], -1)
+    some, k = at.rank > 0, at.count
+    layers, norms = layers_and_norms(net)
+    maps = [W @ inner for W, inner in zip(net.weights, parts.inner_jacobians, strict=True)]
+    pairs = zip(parts.outer_jacobians, maps, strict=True)
     outer = torch.stack(
-        [
-            linalg.frobenius_squared(G @ linalg.range_projection(A))
-            for G, A in zip(parts.outer_jacobians, maps, strict=True)
-        ],
-        -1,
+        [linalg.frobenius_squared(G @ linalg.range_projection(A)) for G, A in pairs]
     )
-    growth = (logs * 2 / k).exp()
-    size = (at.count * (at.log_determinant * 2 / at.count).exp()).unsqueeze(-1)
-    norms = torch.stack([linalg.frobenius_squared(w) for w in net.weights], -1)
-    powers = (norms.cumsum(-1) / (layers * k)) ** layers
+    growth = (torch.stack([linalg.log_pseudo_determinant(A) for A in maps]) * 2 / k).exp()
+    size = k * (at.log_determinant * 2 / k).exp()
+    powers = (norms.cumsum(0) / (layers * k)) ** layers
     return (
         leq(size, growth * outer, where=some, label="the quotient"),
         leq(growth, powers, where=some, label="the first layers"),
     )
+
+
+@bound(
+    "bottleneck.hidden-lipschitz",
+    paper("bottleneck", "proof of Thm 19"),
+    instances=networks_at_points(),
+    tight=balanced_linear_networks(width=(1, 1), scale=(1.0 + 2**-23, 1.0 + 2**-21)),
+    needs={"|a| <= 1": steep_chains()},
+    mutants={"2.04 times the logarithm": {"logs": Fraction(51, 25)}},
+    audit="at points: |a| ≤ 1",
+)
+def test_hidden_lipschitz(net, x, *, logs=2):
+    r"""The cost of the first layers bounds the Jacobian of their map.
+
+    For every $\ell$, with $\theta^{(i:j)}$ the parameters of the layers $i, \dots, j$:
+    $\|J\tilde\alpha_\ell(x)\|_{op} \le e^{(\|\theta^{(1:\ell)}\|^2 - \ell)/2}$ and
+    $\|J(\alpha_\ell \to f)(x)\|_{op} \le e^{(\|\theta^{(\ell+1:L)}\|^2 - (L - \ell))/2}$.
+
+    Both follow from $\|W\|_{op}^2 \le \|W\|_F^2 \le e^{\|W\|_F^2 - 1}$, and are sharp at unit weights.
+    They hold with the Frobenius norm on the left, which is what is checked, in the form
+    $2 \log \|A\|_F \le \|\theta\|^2 - \ell$ where $A \ne 0$. As they hold at every $x$, the exponentials
+    are Lipschitz constants.
+    """
+    partial = net.partial_jacobians(x)
+    beyond = torch.stack(net.layer_costs()) - 1
+    first = [W @ inner for W, inner in zip(net.weights, partial.inner, strict=True)]
+    last = [outer @ W for W, outer in zip(net.weights, partial.outer, strict=True)]
+    relations = []
+    for maps, excess, label in (
+        (first, beyond.cumsum(0), "the first layers"),
+        (last, beyond.flip(0).cumsum(0).flip(0), "the last layers"),
+    ):
+        squares = torch.stack([linalg.frobenius_squared(A) for A in maps])
+        left = torch.where(squares > 0, squares, 1).log() * linalg.scalar(Fraction(logs) / 2, x)
+        size = net.cost() + net.depth
+        relations.append(leq(left, excess, where=squares > 0, scale=size, label=label))
+    return tuple(relations)
