@@ -36,7 +36,7 @@ from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.mapping import Mapping, mapped, mapping
 from rankcheck.balls.missing import without_transforms
 from rankcheck.balls.numbers import Undecided, exact, precision
-from rankcheck.balls.widths import looks, noted_wraps, widths, wraps
+from rankcheck.balls.widths import noted_wraps, risks, unwatched, widths, wraps
 
 __all__ = [
     "OTHER_CONVENTIONS",
@@ -54,7 +54,6 @@ __all__ = [
     "exact",
     "is_ball",
     "log_pseudo_determinant",
-    "looks",
     "mapped",
     "mapping",
     "noted_wraps",
@@ -63,10 +62,12 @@ __all__ = [
     "provably_leq",
     "provably_less",
     "rank",
+    "risks",
     "singular_values",
     "spectral_function",
     "spectral_projection",
     "spectral_radius",
+    "unwatched",
     "widths",
     "without_transforms",
     "wraps",

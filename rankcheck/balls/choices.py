@@ -32,12 +32,16 @@ class Conventions:
 
     Attributes:
         used: whether a result depended on the pattern.
+        wrote: whether a place of an array was assigned to.
         undefined: in words, the operations on balls that had no value, in their order.
+        outer: the evaluation in which this one is.
     """
 
     pattern: int = 0
     used: bool = False
+    wrote: bool = False
     undefined: dict[str, None] = field(default_factory=dict)
+    outer: Conventions | None = None
 
 
 _current: ContextVar[Conventions | None] = ContextVar("conventions", default=None)
@@ -54,7 +58,7 @@ def conventions(pattern: int = 0) -> Iterator[Conventions]:
     >>> choices.used
     False
     """
-    choices = Conventions(pattern)
+    choices = Conventions(pattern, outer=_current.get())
     token = _current.set(choices)
     try:
         yield choices

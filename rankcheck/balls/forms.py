@@ -43,9 +43,11 @@ class Memory:
         self.arrays = [ref(array)]
 
     def of_one(self) -> bool:
-        """Whether this evaluation has made it, and only one array is left that has it."""
+        """Whether this evaluation, or one in it, has made it, and one array is left that has it."""
         self.arrays = [array for array in self.arrays if array() is not None]
-        return self.evaluation is evaluation() and len(self.arrays) == 1
+        made = self.evaluation
+        here = made is evaluation() or (made is not None and made.outer is evaluation())
+        return here and len(self.arrays) == 1
 
 
 def checked(

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from rankcheck.balls.array import BallArray, balls, implements
+from rankcheck.balls.choices import evaluation
 from rankcheck.balls.formal import NoBallForm
 from rankcheck.balls.labels import Labels, move
 
@@ -36,6 +37,8 @@ def assign(x: BallArray, index: Any, value: Any) -> None:
             "no view of it is in use, or write torch.where(mask, value, x)",
         )
     x.elements = assigned(x, index, value).elements
+    if (choices := evaluation()) is not None:
+        choices.wrote = True
 
 
 def _places(x: BallArray) -> torch.Tensor:

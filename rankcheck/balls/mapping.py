@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -23,21 +23,24 @@ class Mapping:
 
     Attributes:
         file: that of the claim, whose lines are named.
-        plain: whether nothing has to be noticed, so that `widths` looks at nothing.
         wrapped: whether integers have wrapped, for an instance; None if nothing was looked at.
         stopped: the first function that raised, and in which line, such as "item in line 12".
         error: what it raised.
+        level: of the map; maps and derivatives inside of it have higher ones.
     """
 
     file: str
-    plain: bool = False
     wrapped: torch.Tensor | None = None
     stopped: str = ""
     error: Exception | None = None
+    level: int = field(default_factory=lambda: torch._C._functorch.maybe_current_level() or 0)
 
     def wrap(self, condition: torch.Tensor) -> None:
         """Note where integers wrap."""
         found = condition.any()
+        if torch._C._functorch.maybe_get_level(found) > self.level:
+            self.stop("a map of integers inside of the map")
+            return
         self.wrapped = found if self.wrapped is None else self.wrapped | found
 
     def stop(self, name: str, error: Exception | None = None) -> None:
@@ -52,9 +55,9 @@ _current: ContextVar[Mapping | None] = ContextVar("mapping", default=None)
 
 
 @contextmanager
-def mapping(file: str, *, plain: bool = False) -> Iterator[Mapping]:
+def mapping(file: str) -> Iterator[Mapping]:
     """Notice what happens inside the ``with`` block, which runs inside of a map."""
-    noticed = Mapping(file, plain)
+    noticed = Mapping(file)
     token = _current.set(noticed)
     try:
         yield noticed

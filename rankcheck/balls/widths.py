@@ -60,6 +60,7 @@ FORMS = frozenset(
 #: Often called, and no arithmetic.
 MOVES = frozenset({"__get__", "__getitem__", "reshape", "expand", "unsqueeze", "arange"})
 
+_watched = ContextVar("watched", default=True)
 _noted: ContextVar[tuple[str, dict[str, None]] | None] = ContextVar("noted_wraps", default=None)
 
 
@@ -83,15 +84,29 @@ def widths() -> Iterator[None]:
 
     It becomes balls within `conventions`, as all exact evaluation is, and doubles elsewhere.
     """
-    noticed = mapped()
-    with nullcontext() if noticed and noticed.plain else _Widths(exact=evaluation() is not None):
+    exact = evaluation() is not None
+    with _Widths(exact=exact) if exact or _watched.get() else nullcontext():
         yield
+
+
+@contextmanager
+def unwatched(of: bool = True) -> Iterator[None]:
+    """Look at nothing in `widths`, but for exact evaluation: it takes half of the time.
+
+    Args:
+        of: whether this is so.
+    """
+    token = _watched.set(not of)
+    try:
+        yield
+    finally:
+        _watched.reset(token)
 
 
 class _Widths(TorchFunctionMode):
     """Looks at the results of functions of plain tensors; ball arrays look after themselves."""
 
-    wraps = looks = 0
+    wraps = risks = 0
 
     def __init__(self, *, exact: bool) -> None:
         super().__init__()
@@ -106,10 +121,9 @@ class _Widths(TorchFunctionMode):
         name, changes = _kind_of(func)
         kwargs = kwargs or {}
         given, rebound = args, changes and _is_operator(sys._getframe(1))
-        if changes and self._mapping is None:
+        if changes and (self._mapping is None or not _differs(args)):
             with torch._C.DisableTorchFunction():
                 given = _before(name, args, rebound)
-            _Widths.looks += given is not args
         elif changes and any(x.dtype in INTEGERS for x in _tensors(args[:1])):
             self._mapping.stop(f"{name} of integers")
         try:
@@ -140,12 +154,14 @@ class _Widths(TorchFunctionMode):
                 wrapping = _wrapping(func, given, kwargs, result)
             if wrapping is None:
                 return result
-            _Widths.looks += 1
             wraps, wide = wrapping
             if self._mapping is not None:
                 self._mapping.wrap(wraps)
                 return result
-            if not bool(wraps.any()):
+            near = 2.0 ** (torch.iinfo(result.dtype).bits // 2)
+            of_reals = name in CONVERSIONS and args[0].dtype not in INTEGERS
+            _Widths.risks += of_reals or not bool((wide.abs() < near).all())
+            if _differs((wraps,)) or not bool(wraps.any()):  # a map of the body's own is not read
                 return result
             _note(f"{name.strip('_')} of {result.dtype}")
             if given is not args and not rebound:
@@ -156,6 +172,11 @@ class _Widths(TorchFunctionMode):
         if is_narrow(result.dtype) or _lossy(args) or _large_in(args):
             return _exactly(func, given, kwargs, result)
         return result
+
+
+def _differs(args: tuple[Any, ...]) -> bool:
+    """Whether any argument differs from instance to instance of what is mapped over."""
+    return any(map(torch._C._functorch.is_batchedtensor, _tensors(args)))
 
 
 @lru_cache(maxsize=4096)
@@ -355,9 +376,9 @@ def wraps() -> int:
     return _Widths.wraps
 
 
-def looks() -> int:
-    """How often it was looked whether they do: whether anything computes with integers."""
-    return _Widths.looks
+def risks() -> int:
+    """How often integers were made of reals, or have half of the digits of their type or more."""
+    return _Widths.risks
 
 
 def _note(text: str) -> None:

@@ -19,7 +19,7 @@ import torch
 from hypothesis.errors import HypothesisException
 
 from rankcheck.balls import Mapping, mapping
-from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.claim import Claim, ClaimError, ImpureError
 from rankcheck.claims.relations import Relation
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.theory.instances.drivers import MappedSource, ReplayError
@@ -58,19 +58,15 @@ def over(
     family: Instances,
     record: Record,
     read: Callable[[tuple[Any, ...]], Sequence[torch.Tensor]],
-    *,
-    plain: bool = False,
 ) -> Mapped:
     """Map a generator, and what is read of its instances, over a batch.
 
     Args:
         record: of the batch; it has at least one tensor.
         read: a function of an instance.
-        plain: whether it is known that nothing has to be noticed on the way: no integers are
-            computed with, and nothing that torch raises is caught.
 
     Raises:
-        ClaimError: if the code of the claim draws random numbers of its own.
+        ImpureError: if the code of the claim draws random numbers of its own.
         InputError: whatever else says that the claim is not well formed.
     """
     whys: list[str] = []
@@ -80,7 +76,7 @@ def over(
     def one(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         nonlocal error, noticed
         source, arrays = MappedSource(record, tensors), tuple[torch.Tensor, ...]()
-        with mapping(str(claim.file), plain=plain) as noticed:
+        with mapping(str(claim.file)) as noticed:
             try:
                 arrays = tuple(read(family(source)))
             except PASSED:
@@ -112,7 +108,7 @@ def over(
 
 
 def relations_over(
-    claim: Claim, family: Instances, record: Record, *, plain: bool = False
+    claim: Claim, family: Instances, record: Record
 ) -> tuple[Mapped, tuple[Relation, ...]]:
     """The relations of a claim over a batch; none, if something was raised."""
     form: list[Relation] = []
@@ -121,7 +117,7 @@ def relations_over(
         form[:] = [relation.spread() for relation in claim.relations(instance)]
         return [array for relation in form for array in relation.arrays.values()]
 
-    found = over(claim, family, record, read, plain=plain)
+    found = over(claim, family, record, read)
     arrays, relations = iter(found.arrays), []
     for one in form if found.arrays else ():
         relations.append(replace(one, **{name: next(arrays) for name in one.arrays}))
@@ -147,13 +143,13 @@ def pure(claim: Claim) -> Iterator[None]:
     """Run code of a claim, which may not draw from the global generators of random numbers.
 
     Raises:
-        ClaimError: if it does.
+        ImpureError: if it does.
     """
     before = _states()
     yield
     for name, old, new in zip(_GENERATORS, before, _states(), strict=True):
         if old != new:
-            raise ClaimError(
+            raise ImpureError(
                 claim,
                 f"the body or a generator draws random numbers from {name}; both are functions of "
                 "what is drawn from the source, and of nothing else",

@@ -207,6 +207,10 @@ class ClaimError(InputError):
         super().__init__(f"{self.id}: {rule}")
 
 
+class ImpureError(ClaimError):
+    """The code of a claim is no function of what is drawn from the source."""
+
+
 def qualified_name(thing: object) -> str:
     """The dotted name of a module, class or function: how a witness is shown."""
     if isinstance(thing, ModuleType):

@@ -244,8 +244,8 @@ def leq(lhs: Array | Number, rhs: Array | Number, **options: Unpack[Options]) ->
     """Assert `lhs <= rhs`; the keywords are `Options`.
 
     Raises:
-        TypeError: if a side is no number, or neither an array, nor both integers; or so is `where`.
-        ValueError: if the shapes do not broadcast.
+        TypeError: if a side is no number, or `where` no truth value.
+        ValueError: if the shapes do not broadcast, or `where` fits the sides in two ways.
     """
     return _relation("leq", lhs, rhs, **options)
 
@@ -284,7 +284,7 @@ def _relation(
     error: Array | None = None,
     terms: int = tolerances.TERMS,
 ) -> Relation:
-    where = None if where is None else truth(where, "where=")
+    where = None if where is None else truth(where, "where=").detach()
     for side in (lhs, rhs):
         if not (is_ball(side) or isinstance(side, torch.Tensor | Real)):
             raise TypeError(f"a side is {side!r:.60}; it is an array of torch, or a real number")
@@ -292,12 +292,8 @@ def _relation(
     if like is None:
         like = next((s for s in (lhs, rhs) if isinstance(s, torch.Tensor)), None)
     if like is None:
-        if not (isinstance(lhs, int) and isinstance(rhs, int)):
-            raise TypeError(
-                "a relation compares arrays, or two integers; "
-                f"received {type(lhs).__name__} and {type(rhs).__name__}"
-            )
-        like = torch.tensor(0)
+        whole = isinstance(lhs, int) and isinstance(rhs, int)
+        like = torch.tensor(0, dtype=torch.int64 if whole else torch.float64)
     big = _too_big(lhs, like), _too_big(rhs, like)
     lhs, rhs = _as_array(lhs, like), _as_array(rhs, like)
     try:
@@ -309,6 +305,12 @@ def _relation(
             f"and {tuple(rhs.shape)}"
         ) from error_
     lhs, rhs = lhs.expand(shape), rhs.expand(shape)
+    given = () if where is None else tuple(where.shape)
+    if 0 < len(given) < len(shape) and given == shape[: len(given)] == shape[-len(given) :]:
+        raise ValueError(
+            f"where= has the shape {given}, which are the first and the last axes of the sides "
+            f"{shape}; it has as many axes as the sides, such as where[:, None] or where[None]"
+        )
     if SIGNS[kind].bound and (lhs.dtype.is_complex or rhs.dtype.is_complex):
         raise TypeError(
             "a side of a bound is complex; bounds compare real numbers, as .abs() and .real"

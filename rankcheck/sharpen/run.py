@@ -25,7 +25,6 @@ from rankcheck.engine.hunt.arena import NOT_ASSERTED, Shape
 from rankcheck.engine.hunt.settings import check_claim
 from rankcheck.engine.parallel import executor_for, single_thread
 from rankcheck.engine.records.ratio import attained
-from rankcheck.engine.verification.batching import check_batching
 from rankcheck.sharpen import keeping
 from rankcheck.sharpen.dial import frontier
 from rankcheck.sharpen.extremal import Extremal
@@ -74,13 +73,12 @@ def sharpen(
     Raises:
         InputError: if the claim has no instances that can be drawn, no such dial, or a
             setting is out of range.
-        BatchError: if the body or a generator mixes the instances of a batch.
+        ClaimError: if the code of the claim is no function of what is drawn.
     """
     check_claim(claim)
     chosen = Settings(budget=budget, seed=seed, **settings)
     if isinstance(dial, str):
         dial = Dial.parse(dial)
-    check_batching(claim, seed)
     instance, relations = glance(claim)
     by = tuple(sizes(claim, instance, ()))[:1]
     return _Run(claim, relations, chosen, dial, by, progress).result()

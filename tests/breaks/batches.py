@@ -1,7 +1,8 @@
 """Breaks of the check that a body is a function of one instance, by what it would have found."""
 
-from rankcheck.engine.verification import batching, branches, check, search
 from rankcheck.engine.verification.batching import _Check
+
+from rankcheck.engine.verification import batching, branches, check, search
 
 from .table import Break, around, put
 

@@ -264,7 +264,8 @@ def evaluate(claim: Claim, family: Instances, source: Source) -> tuple[Relation,
     Raises:
         Rejected: if the instance breaks a hypothesis.
     """
-    return claim.relations(family(source))
+    relations = claim.relations(family(source))
+    return tuple(relation.map(torch.Tensor.detach) for relation in relations)
 
 
 def excess(

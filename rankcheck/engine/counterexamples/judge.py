@@ -95,6 +95,12 @@ class Judgement(Readable):
         return self.finding in ("refuted", "undecided")
 
 
+def _exact_copy(values: torch.Tensor) -> BallArray:
+    """An array of exact numbers that a body may write into."""
+    exact: BallArray = BallArray.exact(values).clone()
+    return exact
+
+
 def exact_instance(family: Instances, record: Record) -> tuple[Any, ...]:
     """The instance of a record in exact numbers.
 
@@ -102,7 +108,7 @@ def exact_instance(family: Instances, record: Record) -> tuple[Any, ...]:
         Rejected: if it breaks a hypothesis that the generator re-checks.
         ReplayError: if the record does not fit the generator.
     """
-    source = ReplaySource(record, BallArray.exact)
+    source = ReplaySource(record, _exact_copy)
     with balls.conventions():
         instance = family(source)
     source.finish()
@@ -174,14 +180,16 @@ def _decided(
         choices = balls.Conventions()
         with balls.precision(bits):
             try:
-                instance = build()
                 with balls.conventions() as choices:
+                    instance = build()
                     relations = claim.relations(instance)
                     decided = _decide(relations, bits)
+                if choices.wrote:  # the body, into its arguments perhaps
+                    instance = build()
                 if decided.finding == "refuted" and choices.used:
                     for pattern in balls.OTHER_CONVENTIONS:
                         with balls.conventions(pattern):
-                            again = _decide(claim.relations(instance), bits)
+                            again = _decide(claim.relations(build()), bits)
                         if again.finding != "refuted":
                             return Judgement("undecided", bits, ARBITRARY)
             except Rejected as rejected:

@@ -18,6 +18,7 @@ from rankcheck.claims.relations import Relation
 from rankcheck.claims.sides import assignments, changed, definition, sides_of, text_in
 from rankcheck.engine.counterexamples.certificate import section
 from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.counterexamples.judge import exact_instance
 from rankcheck.engine.counterexamples.values import text
 from rankcheck.notebook import InNotebooks
 from rankcheck.theory.instances.drivers import ReplaySource
@@ -129,7 +130,7 @@ def explained(instance: Instance, certificate: str | None = None) -> Refutation:
 def _steps(instance: Instance) -> tuple[Step, ...]:
     """The names in the body with their values."""
     with balls.precision(instance.in_balls.bits):
-        named = named_values(instance.claim, instance.exact)
+        named = named_values(instance)
         written = {name: text(value) for name, value in named.items()}
     code = assigned(instance.claim)
     return tuple(Step(n, code.get(n, ""), value) for n, value in written.items() if value)
@@ -139,9 +140,9 @@ def _texts(found: Counterexample) -> dict[str, Any]:
     return {each.name: getattr(found, each.name) for each in fields(Counterexample)}
 
 
-def named_values(claim: Claim, arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """The local variables of the body where it returns, on exact arguments, without these."""
-    found: dict[str, Any] = {}
+def named_values(instance: Instance) -> dict[str, Any]:
+    """The local variables of the body where it returns, in exact numbers, without its arguments."""
+    claim, found = instance.claim, dict[str, Any]()
     code = getattr(claim.body, "__code__", None)
 
     def look(frame: Any, event: str, _: Any) -> None:
@@ -157,7 +158,7 @@ def named_values(claim: Claim, arguments: tuple[Any, ...]) -> dict[str, Any]:
     sys.setprofile(look)
     try:
         with balls.conventions():
-            claim.relations(arguments)
+            claim.relations(exact_instance(instance.family, instance.record))
     finally:
         sys.setprofile(before)
     return found

@@ -29,7 +29,6 @@ from rankcheck.engine.hunt.settings import Settings, check_claim
 from rankcheck.engine.hunt.shard import Finding, Outcome, Shard
 from rankcheck.engine.parallel import Deadline, Executor, Unfinished, single_thread
 from rankcheck.engine.parallel.traces import RAN_OUT
-from rankcheck.engine.verification.batching import check_batching
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.ledger import Scope
 from rankcheck.engine.verification.profiles import PROFILES
@@ -70,14 +69,12 @@ def hunt(
         settings: the other fields of `Settings`, as `workers`, `executor`, `rounds`, `strategies`.
 
     Raises:
-        BatchError: if the body or a generator mixes the instances of a batch, is random, or
-            changes its arguments.
+        ClaimError: if the code of the claim is no function of what is drawn.
         InputError: if there is no such executor, or its workers cannot import the claim.
         HuntError: if the claim has no instances, its body raises, or an argument is out of range.
     """
     check_claim(claim)
     chosen = Settings(budget=budget, seed=seed, **settings)
-    check_batching(claim, seed)
     run = _Run(claim, chosen, progress)
     workers: Executor | None = None
     try:

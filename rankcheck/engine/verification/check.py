@@ -10,7 +10,7 @@ from typing import Any
 
 from rankcheck.balls import noted_wraps
 from rankcheck.claims.catalogue.certificates import FORM, CertificateError
-from rankcheck.claims.claim import Claim
+from rankcheck.claims.claim import Claim, ImpureError
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.engine.counterexamples.instance import DisagreementError
@@ -37,7 +37,7 @@ def verify_claim(
     """Verify a claim; returns its row of the ledger.
 
     A claim that is declared false replays its stored certificate. Any other claim is searched for a
-    violation, and its controls are checked.
+    violation, and its controls are checked. One that is no function of what is drawn has failed.
 
     Args:
         settings: profile, seed, and the folder for the certificate of a new counterexample.
@@ -45,19 +45,21 @@ def verify_claim(
         found: called with the row of a proved counterexample before it is made small.
 
     Raises:
-        ClaimError: if the body returns anything but relations, or the code of the claim is no
-            function of what is drawn.
+        ClaimError: if the body returns anything but relations.
         Exception: what the generator or the body raises, if it does so on every instance.
     """
     start = time.perf_counter()
     if claim.kind == "cited":
         row = Row.of(claim, "cited")
     else:
-        with noted_wraps(str(claim.file)) as wraps:
-            if KINDS[claim.kind].false:
-                row = _replayed(claim)
-            else:
-                row = _searched(claim, settings, progress, found)
+        try:
+            with noted_wraps(str(claim.file)) as wraps:
+                if KINDS[claim.kind].false:
+                    row = _replayed(claim)
+                else:
+                    row = _searched(claim, settings, progress, found)
+        except ImpureError as error:
+            return Row.of(claim, "failed", messages=(str(error),))
         if wraps:
             row = replace(row, arithmetic=(*row.arithmetic, f"integers wrap: {'; '.join(wraps)}"))
         row = _with_proofs(claim, settings, row)

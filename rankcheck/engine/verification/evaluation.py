@@ -28,9 +28,9 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from rankcheck.balls import looks, wraps
+from rankcheck.balls import risks, unwatched, wraps
 from rankcheck.claims.batches import PASSED, Mapped, beside, pure, relations_over
-from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.claim import Claim, ImpureError
 from rankcheck.claims.labels import readable
 from rankcheck.claims.relations import Relation
 from rankcheck.engine.counterexamples.describe import describe_instance
@@ -180,7 +180,7 @@ class _Way:
 
     Attributes:
         sizes: what is the same for all instances of the shape; None before one was built.
-        plain: whether nothing has to be noticed while it is mapped; see `over`.
+        plain: whether its code needs no watch while it is mapped.
         singly: why its instances run one at a time; empty where they are mapped, None before that
             was tried.
     """
@@ -190,8 +190,28 @@ class _Way:
     singly: str | None = None
 
 
-#: Of each claim that is alive, by generator and integers.
-_WAYS: WeakKeyDictionary[Claim, dict[tuple[str, tuple[int, ...]], _Way]] = WeakKeyDictionary()
+@dataclass(eq=False)
+class _Ways:
+    """What is known of how a claim runs with a generator.
+
+    Attributes:
+        at: by the integers of a shape.
+        plain: at how many shapes in a row no integers were near those that wrap.
+    """
+
+    at: dict[tuple[int, ...], _Way] = field(default_factory=dict)
+    plain: int = 0
+
+    @property
+    def watched(self) -> bool:
+        """Whether integers are watched at a new shape."""
+        return self.plain < WATCHED
+
+
+#: A generator and a body whose integers stay small at so many shapes are not watched at others.
+WATCHED = 24
+#: Of each claim that is alive, by generator.
+_WAYS: WeakKeyDictionary[Claim, dict[str, _Ways]] = WeakKeyDictionary()
 #: So many instances of a shape are evaluated alone until one agrees with what the map made of it.
 COMPARED = 4
 #: Libraries that catch nothing that torch raises under a map.
@@ -207,12 +227,14 @@ class Drawn:
     Attributes:
         record: of the whole batch, as far as it was drawn.
         place, instance: one of the batch as it was built, if it is inside the hypotheses.
+        integers: whether integers may wrap in others.
         evaluation: empty, unless the generator raises before everything is drawn.
     """
 
     record: Record
     place: int = -1
     instance: Any = None
+    integers: bool = True
     evaluation: Evaluation = field(default_factory=Evaluation)
 
     @property
@@ -225,13 +247,15 @@ def draw_batch(claim: Claim, family: Instances, source: Drawing) -> Drawn:
     """Draw a batch of a family of a claim.
 
     Raises:
-        ClaimError: if what the generator draws depends on what it has drawn.
+        ImpureError: if what the generator draws depends on what it has drawn.
     """
-    with _one_shape(claim, family), pure(claim):
+    with _one_shape(claim, family), pure(claim), unwatched(not ways_of(claim, family).watched):
+        before = risks()
         found = drawn(family, source)
+        integers = risks() > before
     if isinstance(found, tuple):
         instance, place = found
-        return Drawn(source.record, place, instance)
+        return Drawn(source.record, place, instance, integers)
     evaluation = Evaluation()
     for one in found:
         if one.unmet:
@@ -273,20 +297,21 @@ def evaluate_instances(
         before_each: called then before each of them.
 
     Raises:
-        ClaimError: if the body returns anything but relations, or the code of the claim is no
-            function of what is drawn.
+        ClaimError: if the body returns anything but relations.
+        ImpureError: if the code of the claim is no function of what is drawn.
         InputError: if the body or the generator does.
     """
     work = _Work(claim, family, batch.record, share, before_each=before_each)
     count = batch.record.count
     with _one_shape(claim, family, count):
-        if not any(name == family.name for name, _ in _ways(claim)):
+        if all(way.singly is None for way in ways_of(claim, family).at.values()):
             work.check_repeatable(list(range(count))[-COMPARED:])
         if batch.record.tensors:
             if work.way.singly is None:
                 work.look_at(batch)
             work.together(torch.arange(count))
         else:
+            work.way.singly = ""
             work.singly([0])
     return work.evaluation
 
@@ -300,7 +325,7 @@ def evaluate_drawn(claim: Claim, family: Instances, source: Source) -> Evaluatio
 
 def way_of(claim: Claim, family: Instances, record: Record) -> _Way:
     """What is known of how a claim runs at the shape of a record."""
-    return _ways(claim).setdefault((family.name, record.integers), _Way())
+    return ways_of(claim, family).at.setdefault(record.integers, _Way())
 
 
 def runs_singly(claim: Claim, family: Instances, batch: Drawn) -> bool:
@@ -313,8 +338,9 @@ def runs_singly(claim: Claim, family: Instances, batch: Drawn) -> bool:
     return bool(way.singly)
 
 
-def _ways(claim: Claim) -> dict[tuple[str, tuple[int, ...]], _Way]:
-    return _WAYS.setdefault(claim, {})
+def ways_of(claim: Claim, family: Instances) -> _Ways:
+    """What is known of how a claim runs with a generator."""
+    return _WAYS.setdefault(claim, {}).setdefault(family.name, _Ways())
 
 
 @dataclass(eq=False)
@@ -344,7 +370,8 @@ class _Work:
             self.singly(self.some(index) if self.way.singly else index.tolist())
             return
         record = self.record.select(index)
-        found, relations = relations_over(self.claim, self.family, record, plain=self.way.plain)
+        with unwatched(self.way.plain):
+            found, relations = relations_over(self.claim, self.family, record)
         if found.error is None or found.stopped:
             self.take(index, record, found, relations)
             return
@@ -387,12 +414,18 @@ class _Work:
         """Run the body on the instance of a new shape that was built, and note how it runs."""
         if batch.instance is None:
             return
+        ways = ways_of(self.claim, self.family)
         self.way.sizes = sizes_of(self.claim, batch.instance)
-        before = looks()
-        with suppress(Exception), pure(self.claim):  # it is met again
+        before = risks()
+        with suppress(Exception), pure(self.claim), unwatched(not ways.watched):  # it is met again
             relations = tuple(one.spread() for one in self.claim.relations(batch.instance))
             self.known = range(batch.record.count)[batch.place], beside([relations])
-            self.way.plain = looks() == before and _catches_nothing(self.claim.file)
+            if ways.watched:
+                integers = batch.integers or risks() > before
+                ways.plain = 0 if integers else ways.plain + _catches_nothing(self.claim.file)
+                self.way.plain = bool(ways.plain)
+            else:
+                self.way.plain = True
 
     def some(self, index: torch.Tensor) -> list[int]:
         """A share of some indices, evenly spread; one at least."""
@@ -479,7 +512,7 @@ class _Work:
         """Evaluate an instance twice, the first of these that has relations.
 
         Raises:
-            ClaimError: if it has others the second time.
+            ImpureError: if it has others the second time.
         """
         for place in places:
             trials = []
@@ -489,7 +522,7 @@ class _Work:
                 trials.append(trial.evaluation)
             first, second = (trial.parts for trial in trials)
             if first and not (second and _agree(first[0].relations, second[0].relations, 0)):
-                raise ClaimError(
+                raise ImpureError(
                     self.claim,
                     f"with {self.family}, the sides of an instance are others when it is evaluated "
                     "again, so something is random or has a memory; a body and a generator are "
@@ -511,7 +544,9 @@ def _catches_nothing(file: Path) -> bool:
         return False
     for node in ast.walk(tree):
         match node:
-            case ast.Try() | ast.TryStar() | ast.Name("suppress") | ast.Attribute(attr="suppress"):
+            case ast.Try() | ast.TryStar() | ast.FunctionDef(name="__exit__"):
+                return False
+            case ast.Name("suppress") | ast.Attribute(attr="suppress") | ast.alias("suppress"):
                 return False
             case ast.ImportFrom(module=str(name), level=1):
                 if not _catches_nothing(file.parent / f"{name}.py"):
@@ -549,7 +584,7 @@ def _one_shape(claim: Claim, family: Instances, batch: int = 2) -> Iterator[None
     """Run a generator on the instances of a batch, for which it draws the same integers and sizes.
 
     Raises:
-        ClaimError: if it does not.
+        ImpureError: if it does not.
     """
     try:
         yield
@@ -563,7 +598,7 @@ def _one_shape(claim: Claim, family: Instances, batch: int = 2) -> Iterator[None
                 text = linecache.getline(file, trace.tb_lineno).strip()
                 place = f"{shown_path(Path(file))}:{trace.tb_lineno}, `{text}`: "
             trace = trace.tb_next
-        raise ClaimError(
+        raise ImpureError(
             claim,
             f"with {family}: {place}what is drawn depends on a value that was drawn before "
             f"({error}); what a generator draws next depends on its integers alone",

@@ -113,5 +113,5 @@ class ScoutSource(BatchSource):
         corners = values[:CORNERS]
         upper = torch.from_numpy(self._generator.random(corners.shape) < 0.5)
         upper[:1], upper[1:2] = False, True
-        corners.copy_(torch.where(upper, high, low))
+        corners.fill_(low)[upper] = high  # torch.where of two numbers is a float32
         return values

@@ -150,9 +150,7 @@ def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
 def _write_given(claim: Claim, folder: Path, text: str) -> tuple[Exit, str]:
     from rankcheck.engine.counterexamples.given import from_choices, read_instance
     from rankcheck.engine.counterexamples.replay import family_of
-    from rankcheck.engine.verification.batching import check_batching
 
-    check_batching(claim)
     given = read_instance(text)
     family = family_of(claim, given.family) if given.family else None
     return _write(folder, from_choices(claim, given.choices, family=family), budget=None)

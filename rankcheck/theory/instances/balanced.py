@@ -106,7 +106,6 @@ def balanced_network(
     x = source.tensor(*(() if points is None else (points,)), widths[0])
     rows = x.unsqueeze(-2) if points is None else x
     rho = source.tensor(widths[0], low=0.25, high=2.0)
-    wide = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
     alpha, weights, biases = rows, [], []
     for index, (m, n) in enumerate(pairwise(widths)):
         full = min(n, m)
@@ -136,7 +135,7 @@ def balanced_network(
             weights[-1] = torch.where(turned.unsqueeze(-1), -w, w)
             b, z = torch.where(turned, -b, b), torch.where(turned.unsqueeze(-2), -z, z)
         biases.append(b)
-        alpha = leaky(z, wide)
+        alpha = leaky(z, steepness)
     net = Network(weights, biases, steepness)
     require_differentiable(source, net, x)
     return net, x
@@ -162,7 +161,7 @@ def rescaled_network(
 
 
 def _is_balanced(net: Network) -> Any:
-    """Whether each hidden neuron is balanced: bools (*batch, number of hidden neurons)."""
+    """Whether each hidden neuron is balanced: bools (number of hidden neurons)."""
     imbalance: linalg.Array = torch.cat(neuron_imbalances(net), -1)
     if not is_ball(imbalance):
         return imbalance.abs() <= RESIDUAL * net.cost().unsqueeze(-1)
@@ -170,7 +169,7 @@ def _is_balanced(net: Network) -> Any:
 
 
 def _is_smooth(net: Network, x: Any) -> Any:
-    """Whether each hidden unit is off its kink, or has no outgoing weight: (*batch, [N,] units)."""
+    """Whether each hidden unit is off its kink, or has no outgoing weight: ([N,] units)."""
     clear = torch.cat([z != 0 for z in net.preactivations(x)[:-1]], -1)
     unseen = torch.cat([(w == 0).all(-2) for w in net.weights[1:]], -1)
     return clear | (unseen.unsqueeze(-2) if clear.ndim > unseen.ndim else unseen)
@@ -211,7 +210,7 @@ def balanced_networks_at_points(
     slopes: Slopes = "any",
     constructions: Sequence[Construction] = ("exact",),
 ) -> tuple[Network, Any]:
-    """A balanced network and a point x, shape `(*batch, n_0)`, at which it is differentiable.
+    """A balanced network and a point x, shape `(n_0)`, at which it is differentiable.
 
     A violation on an exact one can be certified. `constructions=("exact", "rescaled")` draws the
     others as well, on which a violation in floats stays undecided. Of those, a unit may be at its
@@ -238,7 +237,7 @@ def balanced_networks_with_inputs(
     slopes: Slopes = "any",
     constructions: Sequence[Construction] = ("exact",),
 ) -> tuple[Network, Any]:
-    """A balanced network and N points, shape `(*batch, N, n_0)`, differentiable at each.
+    """A balanced network and N points, shape `(N, n_0)`, differentiable at each.
 
     Constructions are those of `balanced_networks_at_points`.
     """

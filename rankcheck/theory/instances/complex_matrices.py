@@ -36,7 +36,7 @@ def _product(A: tuple[Any, Any], B: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def _phases(source: Source, n: int) -> tuple[Any, Any]:
-    """Complex numbers of modulus 1 other than 1, (it + 1)/(it − 1), as pairs (*batch, n)."""
+    """n complex numbers of modulus 1 other than 1, (it + 1)/(it − 1), as a pair."""
     t = source.tensor(n, low=-4.0, high=4.0)
     return (t * t - 1) / (t * t + 1), -2 * t / (t * t + 1)
 
@@ -55,13 +55,13 @@ def unitary(source: Source, n: int) -> tuple[Any, Any]:
     if structure == "diagonal":
         return torch.diag_embed(-cosine), torch.diag_embed(-sine)
     vectors = source.tensor(2, n, n, low=-2.0, high=2.0)
-    real = linalg.eye(n, like=vectors).expand(*source.batch, n, n)
+    real = linalg.eye(n, like=vectors)
     U = real, 0 * real
     for i in range(n):
-        v = vectors[..., 0, i, :].unsqueeze(-1), vectors[..., 1, i, :].unsqueeze(-1)
+        v = vectors[0, i].unsqueeze(-1), vectors[1, i].unsqueeze(-1)
         square = (v[0] * v[0] + v[1] * v[1]).sum(-2, keepdim=True)
         square = torch.where(square == 0, 1 + square, square)
-        x, y = ((cosine[..., i] - 1)[..., None, None], sine[..., i][..., None, None])
+        x, y = cosine[i] - 1, sine[i]
         scaled = (x * v[0] - y * v[1]) / square, (x * v[1] + y * v[0]) / square
         change = _product(_product(U, scaled), (v[0].mT, -v[1].mT))
         U = U[0] + change[0], U[1] + change[1]
@@ -81,11 +81,11 @@ def hermitian(source: Source, n: int, bound: float = 8.0) -> tuple[Any, Any]:
     if structure == "low rank":
         k = source.integer(1, n)
         parts = source.tensor(2, n, k, low=-(bound**0.25), high=bound**0.25)
-        left = parts[..., 0, :, :], parts[..., 1, :, :]
+        left = parts[0], parts[1]
         values = source.tensor(k, low=-(bound**0.5), high=bound**0.5).unsqueeze(-2)
     else:
         parts = source.tensor(2, n, 1, low=-2.0, high=2.0)
-        left = parts[..., 0, :, :], parts[..., 1, :, :]
+        left = parts[0], parts[1]
         square = (left[0] * left[0] + left[1] * left[1]).sum(-2, keepdim=True)
         values = source.tensor(1, 1, low=-bound, high=bound)
         values = values / torch.where(square == 0, 1 + square, square)

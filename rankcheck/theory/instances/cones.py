@@ -28,14 +28,14 @@ def nonnegative_isometry(source: Source, k: int, like: Any) -> Any:
     angles with tan(φ/2) in [0, 1], or the identity.
     """
     if source.integer(0, 1) == 0:
-        return eye(k, like).expand(*source.batch, k, k)
+        return eye(k, like)
     t = source.tensor(k, low=0.0, high=1.0)
     cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
     return torch.cat((torch.diag_embed(cosine), torch.diag_embed(sine)), -2)
 
 
 def isometry_at(source: Source, y: Any) -> Any:
-    """An m × k matrix O with orthonormal columns and Oy ≥ 0, for y (*B, k); k ≤ m ≤ k + 2.
+    """An m × k matrix O with orthonormal columns and Oy ≥ 0, for y (k); k ≤ m ≤ k + 2.
 
     It is any matrix with orthonormal columns, with the rows negated that take y to a negative
     number. Its cone {z : Oz ≥ 0} contains y and is completely positive. It is exact on balls: O is
@@ -78,7 +78,7 @@ def planar_domain(source: Source) -> tuple[Any, Any, Any]:
 
 
 def _squares(A: Any, V: Any) -> tuple[Any, Any]:
-    """R_ii² (*batch, k), and R_ij/R_ii above the diagonal: of AV = QR, by elimination from RᵀR."""
+    """R_ii² (k), and R_ij/R_ii above the diagonal: of AV = QR, by elimination from RᵀR."""
     G = (A @ V).mT @ (A @ V)
     k = G.shape[-1]
     rows, squares = [], []

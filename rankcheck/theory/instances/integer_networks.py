@@ -92,8 +92,8 @@ def unimodular(source: Source, n: int) -> Any:
     entries = whole(source.tensor(2, n, n, low=-2.0, high=2.0))
     diagonal = torch.diag_embed(signs(source, n))
     identity = linalg.eye(n, like=entries)
-    lower = entries[..., 0, :, :].tril(-1) + identity
-    upper = entries[..., 1, :, :].triu(1) + identity
+    lower = entries[0].tril(-1) + identity
+    upper = entries[1].triu(1) + identity
     return lower @ diagonal @ upper
 
 
@@ -104,7 +104,7 @@ def integer_factors(source: Source, m: int, n: int, rank: int) -> tuple[Any, Any
     """
     left = whole(source.tensor(m - rank, rank, low=-3.0, high=3.0))
     right = whole(source.tensor(rank, n - rank, low=-3.0, high=3.0))
-    block = linalg.eye(rank, like=left).expand(*source.batch, rank, rank)
+    block = linalg.eye(rank, like=left)
     return torch.cat((left, block), -2), torch.cat((block, right), -1)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from rankcheck.theory.instances.source import Source
-from rankcheck.theory.linalg import Number
 from rankcheck.theory.networks.network import Network, leaky
 
 #: A point where a hidden pre-activation is smaller than this counts as on a region's boundary.
@@ -43,7 +42,7 @@ def clear_of_boundaries(
     """The network with biases moved so that x lies inside a linear region.
 
     1 is added to the bias of a hidden unit whose pre-activation at x is smaller than `CLEARANCE`,
-    so no instance is rejected. With N points, shape `(*batch, N, n_0)`, the bias of a unit is moved
+    so no instance is rejected. With N points, shape `(N, n_0)`, the bias of a unit is moved
     by 1, 1/2, 1/4 and 1/8 until the unit is clear of all points; instances where this does not
     suffice are rejected.
 
@@ -52,19 +51,14 @@ def clear_of_boundaries(
             units are made active and those from number `off` on inactive. The weights and the bias
             of a unit change their signs for it.
     """
-    moved = moved_units(net, x, active, x.ndim == len(source.batch) + 2, clear=True)
+    moved = moved_units(net, x, active, clear=True)
     require_differentiable(source, moved, x)
     return moved
 
 
-def moved_units(
-    net: Network, x: Any, active: Sequence[tuple[int, int]], many: bool, clear: bool
-) -> Network:
+def moved_units(net: Network, x: Any, active: Sequence[tuple[int, int]], clear: bool) -> Network:
     """The network with units turned as `active` says and, if `clear`, off their kinks."""
-    alpha, weights, biases = x, [], []
-    steepness = net.slope
-    if not isinstance(steepness, Number):
-        steepness = steepness.reshape(*steepness.shape, *([1] * (2 if many else 1)))
+    alpha, weights, biases, many = x, [], [], x.ndim == 2
     for index, (w, b) in enumerate(zip(net.weights[:-1], net.biases[:-1], strict=True)):
         for step in STEPS if many else STEPS[:1]:
             z = _affine(w, b, alpha, many).abs()
@@ -77,12 +71,12 @@ def moved_units(
             z = torch.where(turned.unsqueeze(-2) if many else turned, -z, z)
         weights.append(w)
         biases.append(b)
-        alpha = leaky(z, steepness)
+        alpha = leaky(z, net.slope)
     return Network((*weights, net.weights[-1]), (*biases, net.biases[-1]), net.slope)
 
 
 def units_to_turn(z: Any, active: tuple[int, int]) -> torch.Tensor:
-    """Of pre-activations z (*B, n): which of the first `on` are < 0, or from `off` on are > 0."""
+    """Of pre-activations z (n): which of the first `on` are < 0, or from `off` on are > 0."""
     on, off = active
     unit = torch.arange(z.shape[-1], device=z.device)
     turned: torch.Tensor = ((unit < on) & (z < 0)) | ((unit >= off) & (z > 0))
@@ -106,10 +100,8 @@ def clear_without_biases(
     """
     if net.depth == 1:
         return net, x
-    many = x.ndim == len(source.batch) + 2
-    rows = x if many else x.unsqueeze(-2)
+    rows = torch.atleast_2d(x)
     rows = torch.where(_vanishes(rows), rows + 1, rows)
-    steepness = net.slope if isinstance(net.slope, Number) else net.slope[..., None, None]
     alpha, weights = rows, []
     for index, w in enumerate(net.weights[:-1]):
         w = _moved_off_kinks(w, alpha)
@@ -121,27 +113,27 @@ def clear_without_biases(
                 torch.where(turned[..., None, :], -z, z),
             )
         if index < net.depth - 2:
-            lost = _vanishes(leaky(z, steepness))
+            lost = _vanishes(leaky(z, net.slope))
             if index == 0:
                 rows, z = torch.where(lost, -rows, rows), torch.where(lost, -z, z)
             else:
                 w = torch.where(lost.any(-2, keepdim=True), _with_positive_row(w), w)
                 z = alpha @ w.mT
-            alpha = leaky(z, steepness)
+            alpha = leaky(z, net.slope)
         weights.append(w)
     moved = Network((*weights, net.weights[-1]), net.biases, net.slope)
-    x = rows if many else rows.squeeze(-2)
+    x = rows.reshape(x.shape)
     require_differentiable(source, moved, x)
     return moved, x
 
 
 def _vanishes(rows: Any) -> Any:
-    """Which rows are as good as zero: bools (*B, N, 1)."""
+    """Which rows are as good as zero: bools (N, 1)."""
     return rows.abs().sum(-1, keepdim=True) < CLEARANCE
 
 
 def _moved_off_kinks(w: Any, alpha: Any) -> Any:
-    """The layer (*B, n, m) with its units moved that are at their kinks at points (*B, N, m)."""
+    """The layer (n, m) with its units moved that are at their kinks at points (N, m)."""
     points = alpha.shape[-2]
     for step in STEPS if points > 1 else STEPS[:1]:
         for point in range(points):

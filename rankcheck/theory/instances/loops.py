@@ -63,7 +63,7 @@ def loop_around(
 
 
 def positive_square(v: Any) -> Any:
-    """‖v‖² of a column, or 1 where it vanishes: (*batch, 1, 1)."""
+    """‖v‖² of a column, or 1 where it vanishes: (1, 1)."""
     square = (v * v).sum((-2, -1), keepdim=True)
     return torch.where(square > 0, square, 1 + 0 * square)
 

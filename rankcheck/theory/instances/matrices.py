@@ -37,16 +37,16 @@ def orthogonal(source: Source, n: int) -> Any:
     identity = linalg.eye(n, like=vectors)
     product = identity
     for i in range(n):
-        v = vectors[..., i, :]
+        v = vectors[i]
         v = torch.where((v * v).sum(-1, keepdim=True) == 0, identity[0], v)
         outer = v.unsqueeze(-1) * v.unsqueeze(-2)
-        product = product - 2 * (product @ outer) / (v * v).sum(-1)[..., None, None]
+        product = product - 2 * (product @ outer) / (v * v).sum()
     return product
 
 
 def semi_orthogonal(source: Source, n: int, k: int) -> Any:
     """An n × k matrix with orthonormal columns, k ≤ n."""
-    return orthogonal(source, n)[..., :, :k]
+    return orthogonal(source, n)[:, :k]
 
 
 def positive(source: Source, *shape: int, low: float = 0.125, high: float = 4.0) -> Any:

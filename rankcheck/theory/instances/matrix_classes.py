@@ -95,10 +95,10 @@ def frame(source: Source, n: int, k: int, reflections: int | None = None) -> Any
     k reflections, the default, give every such matrix. A vector that is zero reflects nothing.
     """
     vectors = source.tensor(k if reflections is None else reflections, n, low=-2.0, high=2.0)
-    columns = linalg.eye(n, like=vectors)[:, :k].expand(*source.batch, n, k)
+    columns = linalg.eye(n, like=vectors)[:, :k]
     for i in reversed(range(vectors.shape[-2])):
-        v = vectors[..., i, :].unsqueeze(-1)
-        square = (v * v).sum(-2, keepdim=True)
+        v = vectors[i].unsqueeze(-1)
+        square = (v * v).sum()
         columns = columns - 2 * v @ (v.mT @ columns) / torch.where(square == 0, 1 + square, square)
     return columns
 
@@ -148,8 +148,7 @@ def symmetric(source: Source, n: int, bound: float = 8.0) -> Any:
         return _spread(left, source.tensor(k, low=-(bound**0.5), high=bound**0.5))
     if structure == "two eigenvalues":
         V = frame(source, n, source.integer(0, n - 1))
-        values = source.tensor(2, 1, 1, low=-bound, high=bound)
-        first, second = values[..., 0, :, :], values[..., 1, :, :]
+        first, second = source.tensor(2, 1, 1, low=-bound, high=bound)
         return first * linalg.eye(n, like=V) + (second - first) * even(V @ V.mT)
     entries = source.tensor(n * (n + 1) // 2, low=-bound, high=bound)
     return folded(entries if structure == "dense" else 0 * entries, n)
@@ -195,10 +194,10 @@ def definite(source: Source, n: int, k: int, condition: float) -> Any:
     N, one = filled(below, n, k, -1), linalg.eye(n, like=D)[:, :k]
     inverse = one[:k]  # of the first k rows of L
     for _ in range(1, k):
-        inverse = one[:k] - N[..., :k, :] @ inverse
+        inverse = one[:k] - N[:k] @ inverse
     trace = (D * (1 + (N * N).sum(-2))).sum(-1)
     good = (trace <= condition**0.5) & (((inverse**2).sum(-1) / D).sum(-1) <= condition**0.5)
-    return _spread(one + torch.where(good[..., None, None], N, 0 * N), D)
+    return _spread(one + torch.where(good, N, 0 * N), D)
 
 
 def permutation(n: int, index: int) -> list[int]:
@@ -366,7 +365,7 @@ def doubly_stochastic_matrices(source: Source, *, size: Range = (1, 4), count: i
     count=COUNT,
 )
 def permutation_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
-    """Permutation matrices; a batch holds the same permutation throughout."""
+    """Permutation matrices; the permutation is drawn as an integer."""
     n = source.integer(*size)
 
     def draw() -> Any:

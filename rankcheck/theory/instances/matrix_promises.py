@@ -28,7 +28,7 @@ def each_pair(says: str, holds: Callable[[Any, Any], Any]) -> Promise:
 
 
 def all_entries(found: Iterable[Any]) -> Any:
-    """Where the entries of all arrays are true, (*batch)."""
+    """Whether all entries of all arrays are true."""
     return functools.reduce(torch.logical_and, [torch.as_tensor(f).all(-1).all(-1) for f in found])
 
 

@@ -16,4 +16,4 @@ def max_form(source: Source, n: int, *, outputs: int = 1, terms: int, pieces: in
         [[source.choice((1.0, -1.0)) for _ in range(terms)] for _ in range(outputs)],
         dtype=torch.float64,
     )
-    return MaxForm(gradients, offsets, gradients.new_ones((*source.batch, outputs, terms)) * signs)
+    return MaxForm(gradients, offsets, gradients.new_ones((outputs, terms)) * signs)

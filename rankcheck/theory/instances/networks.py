@@ -65,7 +65,7 @@ def slope(source: Source, slopes: Slopes = "any") -> Any:
 
 
 def slope_in_range(source: Source, *, low: float = -STEEPEST, high: float = STEEPEST) -> Any:
-    """A slope of shape `(*batch)` in [low, high]; unlike `slope`, never the number 0.0."""
+    """A slope in [low, high]; unlike `slope`, never the number 0.0."""
     return source.tensor(low=low, high=high)
 
 
@@ -103,7 +103,7 @@ def with_dead_unit(w: Any, b: Any) -> tuple[Any, Any]:
 
 
 def near_isometry(entries: Any) -> Any:
-    """Q + T/16, for entries T (*B, n, m) with |T| ≤ 4: Q has orthonormal columns or rows.
+    """Q + T/16, for entries T (n, m) with |T| ≤ 4: Q has orthonormal columns or rows.
 
     Q is the first part of the identity, reflected along the first column of T (its first row, if
     n < m) unless that is zero.
@@ -171,7 +171,7 @@ def _network(
     low = alive or structure == "a layer of low rank"
     special = source.integer(0, len(widths) - 2) if alive or structure.startswith("a ") else -1
     near = "near" in structure
-    gain = source.tensor(low=0.5, high=2.0)[..., None, None] if near else None
+    gain = source.tensor(low=0.5, high=2.0) if near else None
     weights, shifts = [], []
     for index, (m, n) in enumerate(pairwise(widths)):
         full = min(n, m)
@@ -189,7 +189,7 @@ def _network(
             w = source.tensor(n, m, low=-bound, high=bound)
             if alive:
                 w = nonzero_diagonal(w)
-        b = w.new_zeros((*source.batch, n))
+        b = w.new_zeros(n)
         if biases and not structure.endswith("without biases"):
             b = source.tensor(n, low=-bound, high=bound)
         if index == special and structure == "a zero layer":
@@ -212,7 +212,7 @@ def network_at_points(
     biases: bool = True,
     bound: float = 4.0,
 ) -> tuple[Network, Any]:
-    """A network and a point x, shape `(*batch, n_0)`, or `points` of them, `(*batch, N, n_0)`.
+    """A network and a point x, shape `(n_0)`, or `points` of them, `(N, n_0)`.
 
     Given the depth and the least width w, the ranks 1, ..., w of Jf at x (at the first point) are
     all frequent, and rank 0 is rare. The network is differentiable at its points: they are cleared
@@ -237,7 +237,7 @@ def _with_points(
     x = source.tensor(*(() if points is None else (points,)), net.widths[0])
     active = active_units(source, net.widths) if alive else ()
     if not clear:
-        return moved_units(net, x, active, points is not None, clear=False), x
+        return moved_units(net, x, active, clear=False), x
     if not biases:
         return clear_without_biases(source, net, x, active)
     return clear_of_boundaries(source, net, x, active), x
@@ -269,7 +269,7 @@ def networks_at_points(
     slopes: Slopes = "any",
     biases: bool = True,
 ) -> tuple[Network, Any]:
-    """A network and a point x, shape `(*batch, n_0)`, at which it is differentiable.
+    """A network and a point x, shape `(n_0)`, at which it is differentiable.
 
     Given the depth and the least width w, rank Jf(x) = 1, ..., w are all frequent.
     """
@@ -298,14 +298,14 @@ def networks_with_inputs(
     biases: bool = True,
     differentiable: bool = True,
 ) -> tuple[Network, Any]:
-    """A network and N points, shape `(*batch, N, n_0)`, differentiable at each by default."""
+    """A network and N points, shape `(N, n_0)`, differentiable at each by default."""
     kinds = _structures(biases, differentiable)
     net, alive = _network(source, depth, width, None, None, slopes, biases, 4.0, kinds)
     return _with_points(source, net, alive, source.integer(*points), biases, differentiable)
 
 
 def _singular_values(net: Network) -> Any:
-    """Those of all layers, (*batch, their number)."""
+    """Those of all layers, one after another."""
     return torch.cat([linalg.singular_values(w) for w in net.weights], -1)
 
 

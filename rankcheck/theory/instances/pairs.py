@@ -10,7 +10,7 @@ from rankcheck.theory.instances.kinks import active_units, clear_of_boundaries
 from rankcheck.theory.instances.networks import DEPTH, SLOPE, WIDTH, Range, Slopes, network
 from rankcheck.theory.instances.promises import Promise, promises
 from rankcheck.theory.instances.source import Source, instances
-from rankcheck.theory.linalg import Array, Number
+from rankcheck.theory.linalg import Array
 from rankcheck.theory.networks.evaluation import leaky_derivative
 from rankcheck.theory.networks.network import Network
 
@@ -25,7 +25,7 @@ APART = 1 + 2.0**-20
 
 
 def _signs(net: Network, x: Any) -> Any:
-    """Which hidden units are active at a point, bools (*B, H)."""
+    """Which hidden units are active at a point, bools (H)."""
     return torch.cat(net.pattern(x), -1)
 
 
@@ -65,7 +65,7 @@ def pairs_of_points(
     width: Range = (1, 4),
     slopes: Slopes = "any",
 ) -> tuple[Network, Any, Any]:
-    """A network and two points x, y, (*batch, n_0), by the linear regions that they lie in.
+    """A network and two points x, y, (n_0), by the linear regions that they lie in.
 
     In one region, y is anywhere on the ray from x in a drawn direction, up to 7/8 of the way to
     the next boundary. For the others the ray crosses the hyperplane of the first unit, whose
@@ -126,9 +126,8 @@ def _beside(source: Source, net: Network, x: Any, u: Any, share: Any, cross: boo
     source.require(met.sum(-1) == 1, "the ray meets one boundary at a time")
     there = x + least * u
     units = met.split([z.shape[-1] for z in at], -1)
-    slope = net.slope if isinstance(net.slope, Number) else net.slope.unsqueeze(-1)
     turned = [
-        torch.where(unit, leaky_derivative(-z, slope), mask)
+        torch.where(unit, leaky_derivative(-z, net.slope), mask)
         for unit, z, mask in zip(units, at, masks, strict=True)
     ]
     # The unit that vanishes there has left its boundary, whatever rounding says.
@@ -151,7 +150,7 @@ def _rates(net: Network, masks: Any, u: Any) -> list[Array]:
 
 
 def _times(z: Any, rates: Any) -> Any:
-    """When each unit vanishes, (*B, H); 2 for those that do not move towards their kink."""
+    """When each unit vanishes, (H); 2 for those that do not move towards their kink."""
     z, rate = torch.cat(tuple(z), -1), torch.cat(tuple(rates), -1)
     nears = z * rate < 0
     return torch.where(nears, -z / torch.where(nears, rate, 1 + 0 * rate), 2 + 0 * z)

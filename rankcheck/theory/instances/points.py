@@ -21,18 +21,18 @@ def box(source: Source, dimension: int) -> tuple[Any, Any]:
 
 
 def point_in(source: Source, low: Any, high: Any) -> Any:
-    """A point (*batch, d) of the box, the faces included."""
+    """A point (d) of the box, the faces included."""
     return low + source.tensor(low.shape[-1], low=0.0, high=1.0) * (high - low)
 
 
 def points_in(source: Source, low: Any, high: Any, count: int) -> Any:
-    """Points (*batch, count, d) of the box, the faces included."""
+    """Points (count, d) of the box, the faces included."""
     share = source.tensor(count, low.shape[-1], low=0.0, high=1.0)
     return low.unsqueeze(-2) + share * (high - low).unsqueeze(-2)
 
 
 def distinct_points(source: Source, count: int, dimension: int) -> Any:
-    """Points (*batch, count, dimension), any two at least 1 apart in some coordinate.
+    """Points (count, dimension), any two at least 1 apart in some coordinate.
 
     Each is near its own point of a lattice, where many points agree in a coordinate. So it is not
     always a coordinate axis that separates all of them.

@@ -32,7 +32,7 @@ class Promise:
     Attributes:
         says: a sentence without its full stop, for people.
         holds: of the options (their values as attributes) and the arguments of a claim's body, a
-            bool or bools whose first axes are those of the batch.
+            bool or bools, all of them true.
     """
 
     says: str

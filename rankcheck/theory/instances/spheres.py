@@ -23,7 +23,7 @@ PARALLEL = 2.0**-12
 
 
 def unit_vectors(source: Source, *shape: int) -> Any:
-    """Points of S^{d-1}, shape (*batch, *shape) with d the last axis.
+    """Points of S^{d-1}, shape (*shape) with d the last axis.
 
     The points of S^0 are 1 and −1. If d >= 2, the pole (0, ..., 1) is never among them.
 
@@ -38,7 +38,7 @@ def unit_vectors(source: Source, *shape: int) -> Any:
 
 
 def unit_pair(source: Source, d: int, cells: int) -> tuple[Any, Any]:
-    """Two unit vectors x, x' (*batch, d) in a drawn position.
+    """Two unit vectors x, x' (d) in a drawn position.
 
     In the last two positions every x_i + x'_i is a multiple of h = 2/cells, or such a multiple plus
     h/2: the knots and the middles of the cells of the network for the inner product. On S^0, where

@@ -1,6 +1,6 @@
 r"""Two-layer functions h(x) = Σ_k a_k [w_k·x + b_k]_+: units with scales, and units with points.
 
-W (*B, K, D), b and a (*B, K); the rows of D_aW are a_k w_k. Everything is a rational function of
+W (K, D), b and a (K); the rows of D_aW are a_k w_k. Everything is a rational function of
 what is drawn, so that ranks, laws and hypotheses are exact on balls.
 """
 
@@ -28,7 +28,7 @@ DEEP = (200, 256)
 
 
 def law(source: Source, n: int, *, everywhere: bool = False) -> Any:
-    """Probabilities of n points, (*batch, n): squares of rationals that sum to 1.
+    """Probabilities of n points, (n): squares of rationals that sum to 1.
 
     With `everywhere` each is at least (2.5/(1 + 16(n − 1)))²; otherwise some may be zero.
     """
@@ -63,7 +63,7 @@ def _positive(L: int, scales: Any) -> Any:
 
 
 def _values(W: Any, b: Any, x: Any) -> Any:
-    """w_k·x_j + b_k, (*batch, N, K)."""
+    """w_k·x_j + b_k, (N, K)."""
     return x @ W.mT + b.unsqueeze(-2)
 
 
@@ -76,7 +76,7 @@ def _crossed_in_order(z: Any) -> Any:
 
 
 def _sum_of(z: Any, a: Any) -> Any:
-    """h at the points, (*batch, N)."""
+    """h at the points, (N)."""
     return (torch.relu(z) * a.unsqueeze(-2)).sum(-1)
 
 
@@ -343,7 +343,7 @@ def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
     left, right = away_from_zero(source, K, 1), away_from_zero(source, 1, 1) * 0 + 1
     if rank > 1:
         left = torch.cat((left, source.tensor(K, rank - 1, low=-2.0, high=2.0)), -1)
-        right = torch.cat((right, right.new_zeros((*source.batch, rank - 1, 1))), -2)
+        right = torch.cat((right, right.new_zeros((rank - 1, 1))), -2)
     if D > 1:
         right = torch.cat((right, source.tensor(rank, D - 1, low=-2.0, high=2.0)), -1)
     return _in_steps(left) @ _in_steps(right)
@@ -355,7 +355,7 @@ def _in_steps(entries: Any) -> Any:
 
 
 def breakpoints(source: Source, K: int) -> Any:
-    """τ_1 < ... < τ_K with gaps of at least 1/8, (*batch, K)."""
+    """τ_1 < ... < τ_K with gaps of at least 1/8, (K)."""
     first = source.tensor(1, low=-4.0, high=4.0)
     if K == 1:
         return first
@@ -364,13 +364,13 @@ def breakpoints(source: Source, K: int) -> Any:
 
 
 def between(bends: Any) -> Any:
-    """A number below, between each two of, and above the breakpoints: (*B, K) to (*B, K + 1)."""
+    """A number below, between each two of, and above the breakpoints: (K) to (K + 1)."""
     below, above = bends[..., :1] - 1, bends[..., -1:] + 1
     return torch.cat((below, (bends[..., 1:] + bends[..., :-1]) / 2, above), -1)
 
 
 def on_the_line(positions: Any, D: int) -> Any:
-    """The points (ξ, 0, ..., 0) of R^D: (*B, N) to (*B, N, D)."""
+    """The points (ξ, 0, ..., 0) of R^D: (N) to (N, D)."""
     if D == 1:
         return positions.unsqueeze(-1)
     rest = positions.new_zeros((*positions.shape, D - 1))

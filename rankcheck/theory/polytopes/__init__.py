@@ -19,8 +19,6 @@ from rankcheck.theory.polytopes.flags import (
     twisted,
 )
 from rankcheck.theory.polytopes.polytope import (
-    Facet,
-    Points,
     Vector,
     cut,
     dot,
@@ -31,14 +29,11 @@ from rankcheck.theory.polytopes.polytope import (
     minkowski,
     moment,
     support,
-    triangulation,
     wedge,
 )
 
 __all__ = [
     "Class",
-    "Facet",
-    "Points",
     "Vector",
     "combined",
     "cut",
@@ -56,7 +51,6 @@ __all__ = [
     "on_graph",
     "power",
     "support",
-    "triangulation",
     "twisted",
     "wedge",
 ]

@@ -121,9 +121,9 @@ def claim_of(family, body):
 
 def records(family, count, start=0):
     for seed in range(start, start + count):
-        source = BatchSource(seed, None)
+        source = BatchSource(seed)
         family(source)
-        yield source.record.detach()
+        yield source.record.instance(0)
 
 
 @pytest.mark.parametrize("name", TRUE)

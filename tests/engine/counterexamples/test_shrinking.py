@@ -58,9 +58,9 @@ def stacks(source, *, depth=(1, 6), width=(1, 6)):
 
 
 def single(family, seed, **shape):
-    source = BatchSource(seed, None)
+    source = BatchSource(seed)
     family(source)
-    return source.record.detach()
+    return source.record.instance(0)
 
 
 def build(family, record):

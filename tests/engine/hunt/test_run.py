@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rankcheck.engine.verification.branches import BatchError
 
 from rankcheck.engine.counterexamples import replay
 from rankcheck.engine.counterexamples.judge import Judgement
@@ -14,7 +15,6 @@ from rankcheck.engine.hunt import STANDARD, Hunt, HuntError, Progress, hunt, rep
 from rankcheck.engine.hunt.run import HOPELESS
 from rankcheck.engine.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.engine.parallel import Inline, Unfinished
-from rankcheck.engine.verification.branches import BatchError
 from rankcheck.errors import InputError
 from rankcheck.theory.instances.choices import read_choices
 

@@ -6,12 +6,14 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
-from rankcheck.engine.counterexamples.instance import evaluate, excess
+from rankcheck.engine.counterexamples.instance import excess
+from rankcheck.engine.verification.evaluation import Part, evaluate_batch
 from rankcheck.engine.verification.profiles import Profile, Settings
 from rankcheck.engine.verification.search import JUDGED, draw, sweep, worst_of
 from rankcheck.engine.verification.stages import search
 from rankcheck.engine.verification.tally import Tally
 from rankcheck.theory.instances.drivers import BatchSource
+from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import instances
 
 SMALL = Profile("small", drawn=40, batches=6, size=64, single=12)
@@ -60,25 +62,19 @@ def test_noise_does_not_hide_a_violation(declare):
         )
 
     claim = declare(body, pairs())
-    source = BatchSource(1, 2048)
-    relations = evaluate(claim, claim.instances, source)
-    assert int((excess(relations, source.batch) > 0.9).sum()) > 100
+    _, evaluation = evaluate_batch(claim, claim.instances, BatchSource(1, 2048))
+    [part] = evaluation.parts
+    assert int((excess(part.relations, part.batch) > 0.9).sum()) > 100
     found, _ = swept(claim)
     assert found.judgement.finding == "refuted"
     assert found.judgement.label == "false, hardly"
 
 
-def test_the_worst_by_either_measure(declare):
-    @instances
-    def given(source):
-        return source.tensor()
-
-    source = BatchSource(0, 8)
-    given()(source)
+def test_the_worst_by_either_measure(scalars):
     lhs = torch.tensor([1.0, 1e6 + 1, 3.0, 2.0, 1e-9, 5.0, 0.0, 1e5]).double()
     rhs = torch.tensor([0.5, 1e6, 3.0, 1.9, 0.0, 4.0, 1.0, 0.0]).double()
-    source.valid = torch.tensor([True] * 7 + [False])
-    order = worst_of((leq(lhs, rhs),), source)
+    valid = torch.tensor([True] * 7 + [False])
+    order = worst_of(Part(scalars(), Record(()), torch.arange(8), valid, (leq(lhs, rhs),)))
     assert len(order) == len(set(order)) <= 2 * JUDGED
     assert set(order) == {0, 1, 3, 4, 5}
     assert order[:4] == [4, 0, 5, 3]
@@ -124,7 +120,7 @@ def test_rejected_instances_do_not_count(declare):
     assert tally.counts.evaluated > 0
     assert tally.counts.rejected > 0
     # The claim is false outside the hypotheses, which is no violation.
-    alone = declare(lambda x: leq(-x, 0.0), halves(), no_batch="so")
+    alone = declare(lambda x: leq(-x.item() + 0 * x, 0.0), halves(), id="t.alone")
     found, tally = swept(alone)
     assert found is None
     assert tally.counts.rejected > 0
@@ -171,11 +167,11 @@ def test_the_seed_decides_what_is_seen(declare, scalars, run):
         values = []
 
         def body(x):
-            values.append(x.detach().clone())
+            values.append(x.item())  # one at a time
             return leq(x * x, 64.5)
 
         run(declare(body, scalars()), seed)
-        return [x.reshape(-1).tolist() for x in values]
+        return values
 
     assert seen(0) == seen(0)
     assert seen(0) != seen(1)

@@ -10,8 +10,7 @@ from hypothesis.errors import NoSuchExample
 from rankcheck.theory.instances.constants import without_local_constants
 from rankcheck.theory.instances.drivers import BatchSource, DrawSource
 from rankcheck.theory.instances.source import Rejected, seed_of
-
-from .families import arrays_of
+from tests.draws import arrays_of, batch_of
 
 #: What was drawn already: several tests look at the same instances of a family.
 _DRAWN: dict[tuple, list] = {}
@@ -56,12 +55,13 @@ def drawn():
 
 @pytest.fixture
 def swept():
-    """`swept(family, n, size)`: n batches, as pairs of a source and what it was built into."""
+    """`swept(family, n, size)`: n batches: what was drawn, the instances, and which are inside."""
 
     def sweep(family, count, size=64, seed=0):
         for index in range(count):
             source = BatchSource(seed_of("tests", seed, index), size)
-            yield source, family(source)
+            built, valid = batch_of(family, source)
+            yield source.record, built, valid
 
     return sweep
 

@@ -6,26 +6,12 @@ from types import SimpleNamespace
 import torch
 
 import rankcheck.theory.instances as door
-from rankcheck.balls import BallArray
-from rankcheck.networks import Network
 from rankcheck.theory.instances.promises import promises_of
 from rankcheck.theory.instances.source import is_factory, over_batch
-from rankcheck.theory.witnesses.loops import Loop
 
 GENERATORS = [getattr(door, name) for name in door.__all__ if is_factory(getattr(door, name))]
 #: Each of them with its defaults.
 FAMILIES = [made() for made in GENERATORS]
-
-
-def arrays_of(part):
-    """The arrays of an instance in order, those of networks and loops among them."""
-    if isinstance(part, Network):
-        part = (part.weights, part.biases, part.slope)
-    if isinstance(part, Loop):
-        part = (part.rays, part.spine, part.weights, part.biases, part.slope)
-    if isinstance(part, list | tuple):
-        return [array for item in part for array in arrays_of(item)]
-    return [part] if isinstance(part, torch.Tensor | BallArray) else []
 
 
 def options_of(made):

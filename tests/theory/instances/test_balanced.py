@@ -11,6 +11,7 @@ from rankcheck.theory.instances.choices import read_choices
 from rankcheck.theory.instances.drivers import BatchSource, ReplaySource
 from rankcheck.theory.instances.record import Entries, Record
 from rankcheck.theory.instances.source import instances
+from tests.draws import batch_of
 
 BOTH = ("exact", "rescaled")
 
@@ -26,7 +27,7 @@ def test_rescaled_networks_are_enclosed_on_balls(drawn):
 
 def test_biases_of_both_signs_and_ranks_are_reached(swept):
     ranks, signs = set(), set()
-    for _, (net, x) in swept(balanced_networks_at_points(constructions=BOTH), 60):
+    for _, (net, x), _ in swept(balanced_networks_at_points(constructions=BOTH), 60):
         ranks |= set(torch.linalg.matrix_rank(net.jacobian(x)).tolist())
         if net.depth > 1:
             signs |= set(net.biases[0].sign().reshape(-1).tolist())
@@ -73,8 +74,7 @@ def columns(source):
 
 
 def test_unit_columns_have_length_one_and_start_at_the_identity():
-    source = BatchSource(3, 500)
-    (U,) = columns()(source)
+    (U,), _ = batch_of(columns(), BatchSource(3, 500))
     assert U.shape == (500, 3, 5)
     torch.testing.assert_close((U * U).sum(-2), torch.ones(500, 5, dtype=torch.float64))
     assert U.std(0).min() > 0.2

@@ -8,6 +8,7 @@ from rankcheck.theory.instances.cones import (
     nonnegative_isometry,
 )
 from rankcheck.theory.instances.drivers import BatchSource
+from tests.draws import batch_of
 
 TOLERANCE = {"atol": 1e-12, "rtol": 0}
 
@@ -17,11 +18,19 @@ def gram_is_identity(A: torch.Tensor) -> None:
     torch.testing.assert_close(A.mT @ A, identity, **TOLERANCE)
 
 
+def heights_of_three(source):
+    return nonnegative_isometry(source, 3, torch.zeros(1, dtype=torch.float64))
+
+
+def at_a_point(source):
+    y = source.tensor(2)
+    return y, isometry_at(source, y)
+
+
 def test_isometries_are_nonnegative_and_of_both_heights():
     heights = set()
     for seed in range(12):
-        source = BatchSource(seed, 64)
-        O = nonnegative_isometry(source, 3, torch.zeros(1, dtype=torch.float64))  # noqa: E741
+        O, _ = batch_of(heights_of_three, BatchSource(seed, 64))  # noqa: E741
         heights.add(O.shape[-2])
         assert (O >= 0).all()
         gram_is_identity(O)
@@ -31,9 +40,7 @@ def test_isometries_are_nonnegative_and_of_both_heights():
 def test_isometries_at_a_point_are_taller_than_wide_and_turned_towards_it():
     heights = set()
     for seed in range(24):
-        source = BatchSource(seed, 64)
-        y = source.tensor(2)
-        O = isometry_at(source, y)  # noqa: E741
+        (y, O), _ = batch_of(at_a_point, BatchSource(seed, 64))  # noqa: E741
         heights.add(O.shape[-2])
         assert (O @ y.unsqueeze(-1) >= 0).all()
         assert (O < 0).any()
@@ -44,8 +51,7 @@ def test_isometries_at_a_point_are_taller_than_wide_and_turned_towards_it():
 def test_maps_are_tall_and_wide_and_of_every_rank():
     shapes = set()
     for seed in range(30):
-        source = BatchSource(seed, 32)
-        A, V, *_ = linear_maps_on_cones()(source)
+        (A, V, *_), _ = batch_of(linear_maps_on_cones(), BatchSource(seed, 32))
         shapes.add((V.shape[-1], A.shape[-2] > V.shape[-1], A.shape[-1] > V.shape[-1]))
         assert (torch.linalg.matrix_rank(A) == V.shape[-1]).all()
     assert {k for k, _, _ in shapes} == {1, 2, 3}

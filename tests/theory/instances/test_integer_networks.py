@@ -15,6 +15,7 @@ from rankcheck.theory.instances.integer_networks import (
     unimodular,
 )
 from rankcheck.theory.instances.points import distinct_points
+from tests.draws import batch_of
 
 
 def is_whole(array):
@@ -24,7 +25,7 @@ def is_whole(array):
 def test_networks_are_whole_and_of_every_rank():
     highest, slopes, varied, bent = set(), set(), 0, 0
     for seed in range(150):
-        source = BatchSource(seed, None)
+        source = BatchSource(seed)
         net = integer_network(source, width=(1, 3))
         low, high = integer_box(source, net.widths[0])
         assert all(map(is_whole, (*net.weights, *net.biases, low, high)))
@@ -47,7 +48,7 @@ def test_networks_at_a_point_keep_the_signal():
     """Whole numbers still, clear of kinks at the point, and few Jacobians that are zero there."""
     ranks = []
     for seed in range(200):
-        source = BatchSource(seed, None)
+        source = BatchSource(seed)
         at = source.tensor(2, low=-3.0, high=3.0).round()
         net = integer_network(source, width=(1, 3), inputs=2, at=at)
         assert all(map(is_whole, (*net.weights, *net.biases)))
@@ -63,7 +64,7 @@ def test_unimodular_matrices(n):
     determinants, sizes = set(), set()
     for seed in range(20):
         source = BatchSource(seed, 8)
-        floats = unimodular(source, n)
+        floats, _ = batch_of(lambda source: unimodular(source, n), source)
         assert is_whole(floats)
         A = unimodular(ReplaySource(source.record.instance(0), BallArray.exact), n)
         assert is_whole(torch.linalg.inv(A))
@@ -75,7 +76,7 @@ def test_unimodular_matrices(n):
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (3, 2, 1), (2, 3, 2), (3, 3, 3)])
 def test_factors_have_their_rank(m, n, k):
-    U, V = integer_factors(BatchSource(0, 64), m, n, k)
+    (U, V), _ = batch_of(lambda source: integer_factors(source, m, n, k), BatchSource(0, 64))
     assert is_whole(U)
     assert is_whole(V)
     assert (linalg.rank(U @ V) == k).all()
@@ -88,7 +89,7 @@ def test_factors_have_their_rank(m, n, k):
 def test_points_are_distinct(count, dimension):
     aligned = 0
     for seed in range(30):
-        x = distinct_points(BatchSource(seed, 32), count, dimension)
+        x, _ = batch_of(lambda s: distinct_points(s, count, dimension), BatchSource(seed, 32))
         assert x.shape == (32, count, dimension)
         apart = (x.unsqueeze(-2) - x.unsqueeze(-3)).abs().amax(-1)
         others = ~torch.eye(count, dtype=torch.bool)

@@ -42,9 +42,9 @@ def some(request, drawn, swept):
         if request.param == "drawn":
             return [instance for _, instance in (p for p in drawn(family, 300) if p is not None)]
         found = []
-        for source, _ in swept(family, 60, size=4):
-            for index in torch.arange(4)[source.valid].tolist():
-                found.append(family(ReplaySource(source.record.instance(index))))
+        for record, _, valid in swept(family, 60, size=4):
+            for index in torch.arange(4)[valid].tolist():
+                found.append(family(ReplaySource(record.instance(index))))
         return found
 
     return singles
@@ -95,7 +95,7 @@ def test_a_network_with_a_rational_slope_is_moved_clear_of_its_kinks():
     net = Network.linear(weights, Fraction(1, 2))
     x = torch.zeros(1, dtype=torch.float64)
     assert not net.is_differentiable_at(x)
-    source = BatchSource(0, None)
+    source = BatchSource(0)
     assert clear_of_boundaries(source, net, x).is_differentiable_at(x)
 
 
@@ -121,9 +121,9 @@ def of_rank(source, *, rank):
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_a_product_of_factors_has_its_rank_exactly(rank, swept):
     ranks = []
-    for source, (batch,) in swept(of_rank(rank=rank), 20, size=3):
+    for record, (batch,), _ in swept(of_rank(rank=rank), 20, size=3):
         for index in range(3):
-            (A,) = exactly(of_rank(rank=rank), source.record.instance(index))
+            (A,) = exactly(of_rank(rank=rank), record.instance(index))
             assert A.is_exact()
             ranks.append(int(linalg.rank(A)))
             assert int(linalg.rank(batch[index])) == ranks[-1]
@@ -164,7 +164,7 @@ REACHING = [
 
 @pytest.mark.parametrize("family", REACHING, ids=repr)
 def test_sweeps_reach_every_rank_at_every_depth(family, swept):
-    drawn = [batch for _, batch in swept(family, 500, size=2)]
+    drawn = [batch for _, batch, _ in swept(family, 500, size=2)]
     for least, ranks in ranks_by(least_width, drawn).items():
         assert all(ranks[rank] > ranks.total() / 20 for rank in range(1, least + 1)), ranks
     deep = [(net, x) for net, x in drawn if least_width(net) >= 2]
@@ -201,7 +201,9 @@ def slow_near_isometry(T):
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 3), (4, 2), (2, 4), (1, 3), (3, 1)])
 def test_near_isometries(shape):
-    entries = BatchSource(1, 40).tensor(*shape, low=-4.0, high=4.0)
+    source = BatchSource(1, 40)
+    source.tensor(*shape, low=-4.0, high=4.0)
+    (entries,) = source.record.tensors
     found = near_isometry(entries)
     for T, W in zip(entries, found, strict=True):
         torch.testing.assert_close(W, slow_near_isometry(T))
@@ -227,27 +229,27 @@ def with_active_units(source, *, points=None):
 def test_active_units_are_active_at_the_first_point(points, swept):
     """Only signs of units change, beside the moved biases, and the same ones on balls."""
     family = with_active_units(points=points)
-    for source, (net, moved, x, active) in swept(family, 25, size=6):
+    for record, (net, moved, x, active), valid in swept(family, 25, size=6):
         at = x if points is None else x[:, 0]
         for z, (on, off) in zip(moved.preactivations(at)[:-1], active, strict=True):
-            assert (z[source.valid][:, :on] > 0).all()
-            assert (z[source.valid][:, off:] < 0).all()
+            assert (z[valid][:, :on] > 0).all()
+            assert (z[valid][:, off:] < 0).all()
         assert min(off for _, off in active) <= min(net.widths)
         for w, v in zip(net.weights, moved.weights, strict=True):
             assert torch.equal(w.abs(), v.abs())
             assert (((w == v).all(-1)) | ((w == -v).all(-1))).all()
-        if source.valid[0]:
-            _, exact, _, _ = exactly(family, source.record.instance(0))
+        if valid[0]:
+            _, exact, _, _ = exactly(family, record.instance(0))
             for b, c in zip(exact.biases, moved.biases, strict=True):
                 torch.testing.assert_close(b.midpoints(), c[0])
 
 
 def test_outer_widths_can_be_fixed():
-    assert draw_widths(BatchSource(0, None), (3, 3), (2, 2)) == [2, 2, 2, 2]
-    assert draw_widths(BatchSource(0, None), (1, 1), (2, 2), inputs=5, outputs=7) == [5, 7]
+    assert draw_widths(BatchSource(0), (3, 3), (2, 2)) == [2, 2, 2, 2]
+    assert draw_widths(BatchSource(0), (1, 1), (2, 2), inputs=5, outputs=7) == [5, 7]
 
 
 def test_the_least_width_is_uniform_enough():
     """Its weight is 1/(w + 1) before the widths are drawn, which can only raise it."""
-    least = Counter(min(draw_widths(BatchSource(s, None), (5, 5), (1, 4))) for s in range(2000))
+    least = Counter(min(draw_widths(BatchSource(s), (5, 5), (1, 4))) for s in range(2000))
     assert all(least[w] > 0.1 * least.total() for w in range(1, 5))

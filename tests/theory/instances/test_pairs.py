@@ -10,11 +10,12 @@ import torch
 from rankcheck.instances import pairs_of_points
 from rankcheck.regions import region_arrays
 from rankcheck.theory.instances.drivers import BatchSource
+from tests.draws import batch_of
 
 
 def drawn(regions, seed, **options):
-    source = BatchSource(seed, 32)
-    return *pairs_of_points(regions=regions, **options)(source), source.valid
+    built, valid = batch_of(pairs_of_points(regions=regions, **options), BatchSource(seed, 32))
+    return *built, valid
 
 
 @pytest.mark.parametrize("kind", ["one", "neighbouring"])

@@ -10,7 +10,6 @@ from rankcheck.engine.hunt.points import MagnitudeSource, StructuredSource
 from rankcheck.engine.hunt.strategies.descend import NO_GRADIENT, descend
 from rankcheck.engine.hunt.strategies.perturb import perturb
 from rankcheck.engine.hunt.strategies.starts import starts
-from rankcheck.networks import Network
 from rankcheck.theory.instances.drivers import BatchSource, ReplaySource, ScopeSource
 from rankcheck.theory.instances.networks import (
     networks_with_inputs,
@@ -18,9 +17,9 @@ from rankcheck.theory.instances.networks import (
 from rankcheck.theory.instances.promises import promises_of
 from rankcheck.theory.instances.scope import shapes
 from rankcheck.theory.instances.source import Rejected, seed_of
-from rankcheck.theory.witnesses.loops import Loop
+from tests.draws import arrays_of, batch_of, changed
 
-from .families import GENERATORS, arrays_of, broken, chosen, kept, options_of
+from .families import GENERATORS, broken, chosen, kept, options_of
 
 pytestmark = pytest.mark.slow
 
@@ -104,7 +103,7 @@ MOVED = [
 ]
 
 
-def single(family, record, convert=None):
+def single(family, record, convert=torch.clone):
     """The instance of a record, and whether it lies inside the hypotheses."""
     try:
         return family(ReplaySource(record, convert)), torch.tensor(True)
@@ -133,10 +132,10 @@ def sources(family):
     """Batches of every shape that is drawn, at random, structured, and of many magnitudes."""
     for index in range(3):
         source = BatchSource(seed_of("promises", index), 32)
-        yield source, family(source)
+        yield source, *batch_of(family, source)
         for make in (StructuredSource, MagnitudeSource):
             other = make(source.record.integers, seed_of("promises", index), 32)
-            yield other, family(other)
+            yield other, *batch_of(family, other)
 
 
 #: With several points, or another slope, a kink may remain. All others lose no instance.
@@ -151,9 +150,9 @@ REJECTING = {
 @pytest.mark.parametrize(("made", "options"), CASES)
 def test_sweeps_keep_promises(made, options):
     family, lost, number = made(**options), 0, 0
-    for source, built in sources(family):
-        assert broken(made, options, built, source.valid) == []
-        lost += int((~source.valid).sum())
+    for _, built, valid in sources(family):
+        assert broken(made, options, built, valid) == []
+        lost += int((~valid).sum())
         number += 32
     assert lost <= (0.05 * number if made.__name__ in REJECTING else 0)
 
@@ -163,11 +162,10 @@ def test_balls_keep_promises(made, options):
     """Exactly, as what is drawn is rational."""
     family = made(**options)
     for index in range(2):
-        make = StructuredSource if index % 2 else BatchSource
-        source = BatchSource(seed_of("promises", index), 1)
+        source = BatchSource(seed_of("promises", index))
         family(source)
         if index % 2:
-            source = make(source.record.integers, seed_of("promises", index), 1)
+            source = StructuredSource(source.record.integers, seed_of("promises", index))
             family(source)
         try:
             built, valid = single(family, source.record.instance(0), BallArray.exact)
@@ -189,8 +187,7 @@ def test_scopes_keep_promises(made, options):
     family = made(**options)
     for shape in shapes(family, 8, runs=40).shapes[:6]:
         source = ScopeSource(shape, 0, min(64, shape.instances))
-        built = family(source)
-        assert broken(made, options, built, source.valid) == []
+        assert broken(made, options, *batch_of(family, source)) == []
         built, valid = single(family, source.record.instance(0))
         assert not bool(valid) or broken(made, options, built, valid) == []
 
@@ -216,11 +213,10 @@ def test_what_hunts_move_keeps_promises(made, options, monkeypatch):
 
     def body(*built):
         """A statement: the entries are not all zero."""
-        sizes = [a.reshape(a.shape[0], -1).square().sum(-1) for a in arrays_of(built)]
-        return leq(-sum(sizes), -1e-30)
+        return leq(-sum(a.square().sum() for a in arrays_of(built)), -1e-30)
 
     claim = conjecture("promises.local", instances=family)(body)
-    source = BatchSource(seed_of("hunts", family), 1)
+    source = BatchSource(seed_of("hunts", family))
     family(source)
     arena = Watched(claim, Shape("instances", source.record.integers))
     start = starts(arena, 0, 24)
@@ -232,37 +228,22 @@ def test_what_hunts_move_keeps_promises(made, options, monkeypatch):
     assert set(arena.troubles) <= {NO_GRADIENT}
     assert len(arena.seen) >= 5
     for record in arena.seen[-8:]:
-        moved = ReplaySource(record, batch=(len(record.tensors[0]),))
-        assert broken(made, options, family(moved), moved.valid) == []
+        assert broken(made, options, *batch_of(family, record)) == []
 
 
 def test_without_biases_a_descent_reaches_the_weights():
     """Moved units, turned points and positive rows have gradients."""
     family = networks_with_inputs(biases=False, depth=(3, 3), points=(3, 3))
-    for source, _ in sources(family):
+    for source, *_ in sources(family):
         leaves = [t.clone().requires_grad_() for t in source.record.tensors]
         record = source.record.with_tensors(leaves)
-        net, x = family(ReplaySource(record, batch=source.batch))
+        (net, x), _ = batch_of(family, record)
         reached = torch.autograd.grad(net(x).square().sum(), leaves, allow_unused=True)
         assert all(torch.isfinite(g).all() for g in reached if g is not None)
         assert any(bool(g.any()) for g in reached if g is not None)
 
 
 # Every predicate is false of something
-
-
-def changed(part, array, number):
-    """The instance with `array` applied to each of its arrays, and `number` to its integers."""
-    if isinstance(part, Network | Loop):
-        copy = object.__new__(type(part))
-        for name, value in vars(part).items():
-            object.__setattr__(copy, name, changed(value, array, number))
-        return copy
-    if isinstance(part, list | tuple):
-        return type(part)(changed(item, array, number) for item in part)
-    if isinstance(part, torch.Tensor) and part.is_floating_point():
-        return array(part)
-    return number(part) if type(part) is int else part
 
 
 def noise(values):
@@ -292,6 +273,10 @@ CHANGES = {
 }
 
 
+def of_floats(array):
+    return lambda values: array(values) if values.is_floating_point() else values
+
+
 def is_false(promise, options, built, batch):
     try:
         return not bool(kept(promise, options, built, batch).all())
@@ -306,14 +291,14 @@ def test_every_promise_can_be_broken(made):
     for name, promise in promises_of(made):
         caught = False
         for index in range(8):
-            source = BatchSource(seed_of("broken", index), 32)
-            built = made(**({"differentiable": False} if name == "differentiable" else {}))(source)
+            family = made(**({"differentiable": False} if name == "differentiable" else {}))
+            built, _ = batch_of(family, BatchSource(seed_of("broken", index), 32))
             o = chosen(made, {} if name == "always" else {name: BROKEN.get(name, RANGE)})
             plain = chosen(made, {})
             caught = caught or (name != "always" and is_false(promise, o, built, (32,)))
             for array, number in CHANGES.values():
                 for begin in (0, len(built) - 1):
-                    other = (*built[:begin], *changed(built[begin:], array, number))
+                    other = (*built[:begin], *changed(built[begin:], of_floats(array), number))
                     caught = caught or is_false(promise, plain, other, (32,))
         if not caught:
             never.append(f"{name}: {promise.says}")

@@ -37,6 +37,7 @@ from rankcheck.theory.instances.source import (
     over_batch,
     seed_of,
 )
+from tests.draws import batch_of
 
 from .families import FAMILIES as DEFAULTS
 
@@ -81,9 +82,9 @@ def test_drawing_and_replaying_give_the_same_instance(family, drawn, arrays):
 
 @every_family
 def test_an_instance_of_a_batch_replays_alone(family, swept, arrays):
-    for source, batch in swept(family, 12, size=5):
-        for index in torch.arange(5)[source.valid].tolist():
-            record = Record.from_json(source.record.instance(index).to_json())
+    for drawn, batch, valid in swept(family, 12, size=5):
+        for index in torch.arange(5)[valid].tolist():
+            record = Record.from_json(drawn.instance(index).to_json())
             replay = ReplaySource(record)
             alone = family(replay)
             replay.finish()
@@ -95,10 +96,10 @@ def test_an_instance_of_a_batch_replays_alone(family, swept, arrays):
 
 @every_family
 def test_a_batch_of_records_replays_as_a_batch(family, swept, arrays):
-    for source, batch in swept(family, 6, size=7):
+    for record, batch, _ in swept(family, 6, size=7):
         chosen = torch.tensor([4, 0])
-        replay = ReplaySource(source.record.select(chosen), batch=(2,))
-        for a, b in zip(arrays(family(replay)), arrays(batch), strict=True):
+        again, _ = batch_of(family, record.select(chosen))
+        for a, b in zip(arrays(again), arrays(batch), strict=True):
             torch.testing.assert_close(a, b[chosen], rtol=1e-13, atol=1e-13)
 
 
@@ -131,12 +132,10 @@ def test_seeds_decide_batches(family, arrays):
 @every_generator
 def test_gradients_reach_the_recorded_tensors(family, swept, arrays):
     finite = empty = 0
-    for source, _ in swept(family, 8, size=4):
-        record = source.record.detach()
+    for record, *_ in swept(family, 8, size=4):
         empty += not any(t.numel() for t in record.tensors)
         leaves = record.with_tensors([t.clone().requires_grad_() for t in record.tensors])
-        replay = ReplaySource(leaves, batch=(4,))
-        parts = [a for a in arrays(family(replay)) if a.requires_grad]
+        parts = [a for a in arrays(batch_of(family, leaves)[0]) if a.requires_grad]
         if not parts:
             continue  # zeroed entries: nothing depends on what was drawn
         sum(part.sum() for part in parts).backward()
@@ -151,7 +150,7 @@ def test_batches_do_not_depend_on_the_process():
     assert seed_of("a", 1) != seed_of("a1")
     source = BatchSource(3, 2)
     assert source.integer(0, 10**6) == 249523
-    assert len({BatchSource(seed, None).integer(0, 10**9) for seed in range(50)}) == 50
+    assert len({BatchSource(seed).integer(0, 10**9) for seed in range(50)}) == 50
 
 
 @instances
@@ -187,7 +186,9 @@ def mixture_by_numpy(rng, n, m, low, high):
 @pytest.mark.parametrize(("low", "high"), [(-8, 8), (0, 1), (0.5, 4), (-4, -0.5), (-1, 0), (-1, 3)])
 def test_the_mixture_against_numpy(low, high):
     """The same distribution of an entry, and as many rows of each kind."""
-    found = BatchSource(5, 6000).tensor(5, low=low, high=high).numpy()
+    source = BatchSource(5, 6000)
+    source.tensor(5, low=low, high=high)
+    found = source.record.tensors[0].numpy()
     assert low <= found.min() < found.max() <= high
     assert ((found == 0) | (abs(found) >= SMALLEST)).all()
     expected = mixture_by_numpy(np.random.default_rng(6), 6000, 5, low, high)
@@ -215,25 +216,28 @@ def test_requirements_reject_alone_and_mark_in_a_batch():
     with pytest.raises(Rejected, match="both are positive"):
         positive()(ReplaySource(record))
     batch = Record((Entries(torch.tensor([[1.0, -1.0], [1.0, 2.0]]).double(), (2,), -8.0, 8.0),))
-    source = ReplaySource(batch, batch=(2,))
-    positive()(source)
-    assert source.valid.tolist() == [False, True]
-    assert source.reasons == {"both are positive": 1}
+    _, valid = batch_of(positive(), batch)
+    assert valid.tolist() == [False, True]
+    drawing = BatchSource(1)
+    drawing.require(torch.tensor(False), "what the first instance breaks")
+    drawing.require(torch.tensor(False), "says nothing of the others")
+    assert drawing.unmet == "what the first instance breaks"
 
 
-@pytest.mark.parametrize("size", [None, 8])
 @pytest.mark.parametrize("entries", [(), (2,)])
-def test_a_requirement_is_made_of_truth_values(size, entries):
+def test_a_requirement_is_made_of_truth_values(entries):
     @instances
     def numbers_required(source, *, of):
         source.require(of(source.tensor(*entries)), "a number is not zero")
 
-    drawn = BatchSource(1, size)
+    drawn = BatchSource(1)
     for of in (lambda x: x * float("nan"), lambda x: x * 0 + 1, lambda x: (x > 0).long()):
         with pytest.raises(TypeError, match=r"source\.require received numbers .*; a condition is"):
-            numbers_required(of=of)(BatchSource(1, size))
+            numbers_required(of=of)(BatchSource(1))
+        with pytest.raises(TypeError, match=r"source\.require received numbers .*; a condition is"):
+            batch_of(numbers_required(of=of), BatchSource(1))
     numbers_required(of=lambda x: (x == x).numpy())(drawn)
-    exact = ReplaySource(drawn.record, BallArray.exact)
+    exact = ReplaySource(drawn.record.instance(0), BallArray.exact)
     with pytest.raises(TypeError, match=r"source\.require received numbers"):
         numbers_required(of=lambda x: x)(exact)
 
@@ -259,7 +263,7 @@ def weighted(source):
 def test_weighted_integers(drawn, swept):
     """Their weights decide how often they are drawn, and nothing else."""
     for found in (
-        [pair for _, pair in swept(weighted(), 600, size=1)],
+        [pair for _, pair, _ in swept(weighted(), 600, size=1)],
         [pair for _, pair in drawn(weighted(), 600)],
     ):
         numbers = [number for number, _ in found]
@@ -337,7 +341,7 @@ def test_families_carry_their_options():
         "networks_at_points(slopes='relu', depth=(1, 2))"
     )
     for seed in range(20):
-        net, _ = family(BatchSource(seed, None))
+        net, _ = family(BatchSource(seed))
         assert net.depth in (2, 3)
 
 

@@ -6,11 +6,12 @@ import torch
 from rankcheck.balls import BallArray
 from rankcheck.theory.instances.drivers import BatchSource, ReplaySource
 from rankcheck.theory.instances.spheres import pair_on_grid, unit_pair, unit_vectors
+from tests.draws import batch_of
 
 
 def test_unit_vectors_have_length_one_exactly_on_balls():
     source = BatchSource(0, 64)
-    x = unit_vectors(source, 3, 5)
+    x, _ = batch_of(lambda source: unit_vectors(source, 3, 5), source)
     assert x.shape == (64, 3, 5)
     torch.testing.assert_close((x * x).sum(-1), torch.ones(64, 3, dtype=torch.float64))
     exact = unit_vectors(ReplaySource(source.record.instance(7), BallArray.exact), 3, 5)
@@ -21,14 +22,14 @@ def test_unit_vectors_have_length_one_exactly_on_balls():
 
 def test_on_the_sphere_of_dimension_zero_there_are_two_points():
     source = BatchSource(0, 64)
-    x = unit_vectors(source, 3, 1)
+    x, _ = batch_of(lambda source: unit_vectors(source, 3, 1), source)
     assert x.shape == (64, 3, 1)
     assert sorted(set(x.flatten().tolist())) == [-1, 1]
     exact = unit_vectors(ReplaySource(source.record.instance(7), BallArray.exact), 3, 1)
     assert (exact.midpoints() == x[7]).all()
     sums = set()
     for seed in range(20):
-        pair = unit_pair(BatchSource(seed, 8), 1, 5)
+        pair, _ = batch_of(lambda source: unit_pair(source, 1, 5), BatchSource(seed, 8))
         assert all((a.abs() == 1).all() for a in pair)
         sums |= set((pair[0] + pair[1]).flatten().tolist())
     assert sums == {-2, 0, 2}
@@ -40,8 +41,8 @@ def test_on_the_sphere_of_dimension_zero_there_are_two_points():
 @pytest.mark.parametrize(("d", "cells"), [(2, 2), (2, 40), (3, 7), (6, 6), (6, 300)])
 def test_pairs_on_the_grid(d, cells, middles):
     source = BatchSource(1, 500)
-    x, y = pair_on_grid(source, d, cells, middles=middles)
-    assert source.valid.all()
+    (x, y), valid = batch_of(lambda s: pair_on_grid(s, d, cells, middles=middles), source)
+    assert valid.all()
     for a in (x, y):
         length = (a * a).sum(-1)
         torch.testing.assert_close(length, torch.ones_like(length), atol=1e-11, rtol=0)
@@ -56,8 +57,7 @@ def test_pairs_on_the_grid(d, cells, middles):
 def test_every_position_is_drawn():
     seen = set()
     for seed in range(40):
-        source = BatchSource(seed, 8)
-        x, y = unit_pair(source, 3, 5)
+        (x, y), _ = batch_of(lambda source: unit_pair(source, 3, 5), BatchSource(seed, 8))
         inner = (x * y).sum(-1)
         seen.add((bool((inner > 1 - 1e-12).all()), bool((inner < -1 + 1e-12).all())))
     assert seen == {(False, False), (True, False), (False, True)}

@@ -7,12 +7,13 @@ from rankcheck.costs import path_norm_of_units, two_layer_network
 from rankcheck.networks import Network, balance_neurons, unit_costs
 from rankcheck.theory.instances.drivers import BatchSource
 from rankcheck.theory.instances.networks import network
+from tests.draws import batch_of
 
 
 @pytest.mark.oracle("rankcheck.networks.unit_costs", "torch.linalg.vector_norm")
 @pytest.mark.parametrize("seed", range(6))
 def test_costs_of_units(seed):
-    net = network(BatchSource(seed, 5), depth=(2, 2))
+    net, _ = batch_of(lambda source: network(source, depth=(2, 2)), BatchSource(seed, 5))
     W, V = net.weights
     norm = torch.linalg.vector_norm
     torch.testing.assert_close(unit_costs(net), norm(V, dim=-2) * norm(W, dim=-1))

@@ -53,7 +53,7 @@ def test_a_claim_about_the_rank_is_certified(declare):
     def body(net):
         return leq(jacobian_rank(net, -1, 1).rank, 1)
 
-    claim = declare(body, networks(), no_batch="regions are listed for one network")
+    claim = declare(body, networks())
     identities = read_choices(networks(), [[[1, 0], [0, 1]], [[1, 0], [0, 1]]])
     assert judge(claim, identities).finding == "refuted"
     equal = read_choices(networks(), [[[1, 0], [1, 0]], [[1, 0], [0, 1]]])

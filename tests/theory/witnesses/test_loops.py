@@ -13,6 +13,7 @@ from rankcheck.theory.instances.drivers import BatchSource, ReplaySource
 from rankcheck.theory.instances.loops import bent_loops, loops, stopped_loops
 from rankcheck.theory.witnesses.loops import Loop, activate, close, distinct_rays
 from rankcheck.theory.witnesses.switching_loops import switching_loop
+from tests.draws import batch_of
 
 TRIPOD = torch.tensor([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]], dtype=torch.float64)
 NONE = TRIPOD[:, :0]
@@ -101,11 +102,11 @@ def test_loops_that_close_do_so_exactly(family, seeds):
     """Loops that close in floats close exactly on rationals, and some of them have kinks."""
     closed, kinked = 0, 0
     for seed in range(seeds):
-        source = BatchSource(seed, None)
+        source = BatchSource(seed)
         (loop,) = family(source)
         if not (loop.closes() and loop.shows_a_star(3)):
             continue
-        (exact,) = family(ReplaySource(source.record, BallArray.exact))
+        (exact,) = family(ReplaySource(source.record.instance(0), BallArray.exact))
         assert exact.closes()
         assert exact.shows_a_star(3)
         assert (exact.around(exact.points()) == exact.points()).all()
@@ -121,7 +122,7 @@ def test_loops_near_planar_ones_come_close_to_two_a_layer(family):
     least: dict[int, float] = {}
     closed = drawn = 0
     for seed in range(60):
-        (loop,) = family(BatchSource(seed, 64))
+        (loop,), _ = batch_of(family, BatchSource(seed, 64))
         good = loop.closes() & loop.shows_a_star(3)
         ratio = loop.cost() / (2 * loop.length)
         closed, drawn = closed + int(good.sum()), drawn + 64
@@ -149,7 +150,7 @@ def test_loops_with_a_stop_fix_all_points_of_the_star():
     """Also between the centre, the stop and the ends; a loop that only fixes these is open."""
     closed = stray = 0
     for seed in range(120):
-        (loop,) = stopped_loops()(BatchSource(seed, None))
+        (loop,) = stopped_loops()(BatchSource(seed))
         star = between(loop)
         missed = (loop.around(star) - star).abs().amax()
         ends = (loop.around(loop.points()) - loop.points()).abs().amax()
@@ -165,7 +166,7 @@ def test_loops_with_a_stop_fix_all_points_of_the_star():
 def test_stopped_loops_bend_at_their_stop():
     bends = 0
     for seed in range(40):
-        (loop,) = stopped_loops()(BatchSource(seed, None))
+        (loop,) = stopped_loops()(BatchSource(seed))
         ((ray, t),) = loop.bent
         centre, *ends, stop = loop.points().unbind(-1)
         straight = centre + float(t) * (ends[ray] - centre)

@@ -7,6 +7,7 @@ from rankcheck.networks import Network
 from rankcheck.theory.instances.drivers import BatchSource
 from rankcheck.theory.instances.networks import networks_at_points
 from rankcheck.theory.witnesses.padding import pad
+from tests.draws import batch_of
 
 
 def slow_pad(net, hidden):
@@ -25,7 +26,7 @@ def slow_pad(net, hidden):
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.oracle("rankcheck.witnesses.pad", "written out")
 def test_padding_adds_zero_units(seed):
-    net, x = networks_at_points(depth=(1, 4))(BatchSource(seed, 5))
+    (net, x), _ = batch_of(networks_at_points(depth=(1, 4)), BatchSource(seed, 5))
     hidden = tuple(n + (seed + i) % 3 for i, n in enumerate(net.widths[1:-1]))
     padded = pad(net, hidden)
     assert padded.widths == (net.widths[0], *hidden, net.widths[-1])

@@ -27,6 +27,7 @@ from rankcheck.theory.witnesses.projections import (
     two_sided_distances,
     two_sided_log_determinant,
 )
+from tests.draws import batch_of
 
 from ._plain import plain
 
@@ -35,7 +36,7 @@ SEEDS = range(4)
 
 def sample(seed, **options):
     """A batch of networks with points, and the bottleneck of each at its point."""
-    net, x = networks_at_points(**options)(BatchSource(seed, 40))
+    (net, x), _ = batch_of(networks_at_points(**options), BatchSource(seed, 40))
     return net, x, bottleneck(net, x)
 
 
@@ -198,7 +199,8 @@ def test_two_sided_log_determinants_of_deep_networks(seed):
 
 
 def test_gradients_are_finite_at_repeated_singular_values():
-    net, x = balanced_linear_networks(depth=(3, 3), width=(2, 2), equal=True)(BatchSource(1, 6))
+    family = balanced_linear_networks(depth=(3, 3), width=(2, 2), equal=True)
+    (net, x), _ = batch_of(family, BatchSource(1, 6))
     leaves = [w.clone().requires_grad_() for w in net.weights]
     moved = net.with_parameters(leaves, net.biases)
     k = bottleneck(moved, x).rank

@@ -47,7 +47,7 @@ class VariableSource(Source):
     """Hands out the integers of a shape, and numbers that somebody else made for its entries."""
 
     def __init__(self, shape: ScopeShape, values: Sequence[Any]) -> None:
-        super().__init__(())
+        super().__init__()
         self._integers = iter(shape.integers)
         self._values = list(values)
         self._drawn = 0

@@ -141,7 +141,7 @@ def _proved(
 def bracket_at(
     rows: Rows, W: Tensor, L: int, u: Tensor, iterations: Tensor, tolerance: float
 ) -> tuple[Tensor, ...]:
-    """The fields of the bracket: both ends at u with their rounding margins, by the certificate above, on the batch of W."""
+    """The fields of the bracket, on the batch of W: the ends, at u, by the certificate."""
     (*batch, K, D), h = W.shape, 1 / (L - 1)
     q = 2 * h
     M = rows.matrix(u)
