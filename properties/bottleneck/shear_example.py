@@ -11,13 +11,14 @@ from rankcheck import (
     leq,
     limit,
     linalg,
-    networks,
     paper,
     step,
     tolerances,
     witnesses,
 )
 from rankcheck.instances import Source, instances, positive
+
+from ._two_points import larger_than_one
 
 
 @instances
@@ -192,11 +193,6 @@ def stretched_shears(source: Source):
 def at_most_one(net, points):
     """1, as if the hidden maps were not steep."""
     return torch.ones_like(net.cost())
-
-
-def larger_than_one(net, points):
-    """max(1, C²) with C the largest slope of a hidden map at the two points."""
-    return torch.relu(networks.lipschitz_square_at(net, points) - 1) + 1
 
 
 @bound(
