@@ -1,5 +1,6 @@
 """Example 1 of `rank`: a function of Jacobian rank 1 and bottleneck rank 2."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,25 +30,15 @@ def pairs_of_points(source: Source):
 
 
 @instances
-def on_one_diagonal(source: Source):
-    """Two points of one arm of the cross, where f is the identity."""
-    arm = source.choice(((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)))
-    t = source.tensor(2, low=0.0, high=8.0)
-    on_arm = t.unsqueeze(-1) * torch.tensor(arm, dtype=torch.float64)
-    return on_arm[..., 0, :], on_arm[..., 1, :]
-
-
-@instances
 def beside_an_axis(source: Source):
     """Two points with the same larger coordinate: f changes √2 times as much as the smaller one."""
     t = source.tensor(2, low=0.0, high=4.0)
-    points = torch.stack((torch.full_like(t, 8.0), t), -1)
-    return points[..., 0, :], points[..., 1, :]
+    return tuple(torch.stack((torch.full_like(t, 8.0), t), 1))
 
 
 def square(x):
     """‖x‖²."""
-    return (x * x).sum(-1)
+    return x @ x
 
 
 def signs_forgotten(like=None):
@@ -80,8 +71,8 @@ def test_cross_example(x, y, *, function=witnesses.cross, witness=witnesses.cros
     $f$ is homogeneous. That $\operatorname{rank}_{BN} f = 2$ is rank.no-injection-of-the-cross.
     """
     net = witness(x)
-    arm = torch.where(x < 0, -x[..., :1].abs(), x[..., :1].abs())
-    regular = (x[..., 0].abs() != x[..., 1].abs()) & (x != 0).all(-1)
+    arm = torch.where(x < 0, -x[0].abs(), x[0].abs())
+    regular = (x[0].abs() != x[1].abs()) & (x != 0).all()
     return (
         eq(net(x), function(x), scale=tolerances.network_scale(net, x), label="the network"),
         leq(square(function(x) - function(y)), 2 * square(x - y), label="continuity"),
@@ -130,7 +121,7 @@ def test_cross_example_as_printed(x, y):
     $\|f(x) - f(y)\|^2 \le 2\|x - y\|^2$ for all $x$, $y$. Points on the axes are left out, so that the
     value of $\operatorname{sign}(0)$ does not matter.
     """
-    off_the_axes = (x != 0).all(-1) & (y != 0).all(-1)
+    off_the_axes = (x != 0).all() & (y != 0).all()
     jump = square(witnesses.cross_as_printed(x) - witnesses.cross_as_printed(y))
     return leq(jump, 2 * square(x - y), where=off_the_axes)
 
@@ -165,26 +156,19 @@ def functions_to_the_line(source: Source):
 def with_steps(source: Source):
     """g ∈ [0, 2] on the cross, plus 4 times the number of the arm: different on different arms."""
     w = source.tensor(1, 2, low=0.5, high=1.0)
-    return Stepped(Network.linear((w, torch.ones_like(w[..., :1]))), 4.0)
-
-
-def size_of(g, x):
-    """What is summed in g(x)."""
-    return tolerances.network_scale(g if isinstance(g, Network) else g.g, x)
+    return Stepped(Network.linear((w, torch.ones_like(w[:, :1]))), 4.0)
 
 
 def lipschitz(g):
     """A Lipschitz constant of a network, the product of the norms of its layers."""
-    product = torch.ones_like(g.biases[-1][..., 0])
-    for w in g.weights:
-        product = product * linalg.power(linalg.frobenius_squared(w), Fraction(1, 2))
-    return product
+    squares = map(linalg.frobenius_squared, g.weights)
+    return math.prod(linalg.power(square, Fraction(1, 2)) for square in squares)
 
 
 def on_one_arm(g, like, steps):
     """A search that stays on the arm on which it begins."""
     found = witnesses.equal_values(g, like, steps)
-    return witnesses.EqualValues(found.point, torch.zeros_like(found.point), found.point)
+    return witnesses.EqualValues(found.point, 0 * found.point, found.point)
 
 
 @construction(
@@ -193,9 +177,7 @@ def on_one_arm(g, like, steps):
     instances=functions_to_the_line(),
     needs={"g is continuous": with_steps()},
     mutants={"one arm only": {"search": on_one_arm}},
-    loose={
-        "the same value": "a product of norms is far above the slope along the arm",
-    },
+    loose={"the same value": "a product of norms is far above the slope along the arm"},
     witness=witnesses.equal_values,
 )
 def test_no_injection_of_the_cross(g, *, search=witnesses.equal_values):
@@ -211,20 +193,19 @@ def test_no_injection_of_the_cross(g, *, search=witnesses.equal_values):
     between them. Also checked: the value at one of the two is within twice their distance times a
     Lipschitz constant of $g$.
     """
-    found = search(g, g.biases[-1][..., 0], 40)
-    point, low, high = (
-        g(p.unsqueeze(-2)).squeeze(-2) for p in (found.point, found.low, found.high)
-    )
-    scale = size_of(g, found.point) + size_of(g, found.high)
-    gap = (found.point - found.low).abs().amax(-1)
-    width = (found.high - found.low).abs().amax(-1)
+    found = search(g, g.biases[-1][0], 40)
+    points = torch.stack((found.point, found.low, found.high))
+    point, low, high = g(points)
+    net = g.g if isinstance(g, Stepped) else g
+    scale = tolerances.network_scale(net, found.point) + tolerances.network_scale(net, found.high)
+    gap = (found.point - found.low).abs().amax()
+    width = (found.high - found.low).abs().amax()
     near = lipschitz(g) * 2 * width
-    on_cross = torch.stack([p.abs() for p in (found.point, found.low, found.high)], -2)
     return (
         leq(torch.minimum(low, high), point, scale=scale, label="the value from below"),
         leq(point, torch.maximum(low, high), scale=scale, label="the value from above"),
-        leq((low - point).abs().squeeze(-1), near, scale=scale.squeeze(-1), label="the same value"),
+        leq((low - point).abs(), near, scale=scale, label="the same value"),
         leq(1, gap, label="the distance"),
         leq(width, Fraction(1, 2**40), label="the enclosure"),
-        eq(on_cross[..., 0], on_cross[..., 1], label="on the cross"),
+        eq(points[:, 0].abs(), points[:, 1].abs(), label="on the cross"),
     )
