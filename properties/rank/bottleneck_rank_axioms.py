@@ -86,13 +86,12 @@ def affine_maps(source: Source):
 def redundant_factors(source: Source):
     """The same with the first column of U twice, and half of the first row of V twice."""
     U, V, b, a, x = affine_maps()(source)
-    U = torch.cat((U[..., :1], U), -1)
-    return U, torch.cat((V[..., :1, :] / 2, V[..., :1, :] / 2, V[..., 1:, :]), -2), b, a, x
+    return torch.cat((U[:, :1], U), 1), torch.cat((V[:1] / 2, V[:1] / 2, V[1:])), b, a, x
 
 
 def without_offset(U, V, b, slope):
     """The linear part alone."""
-    return witnesses.affine(U, V, torch.zeros_like(b), slope)
+    return witnesses.affine(U, V, 0 * b, slope)
 
 
 @construction(
@@ -110,8 +109,8 @@ def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=witnesses.
     through no smaller space, because its Jacobian has that rank (rank.jacobian-below-bottleneck).
     """
     f, A = witness(U, V, b, slope), U @ V
-    value = (A @ x.unsqueeze(-1)).squeeze(-1) + b
+    scale = tolerances.network_scale(f.network(), x)
     return (
         eq(linalg.rank(A), f.dimension, label="the dimension"),
-        eq(f(x), value, scale=tolerances.network_scale(f.network(), x), label="the function"),
+        eq(f(x), A @ x + b, scale=scale, label="the function"),
     )

@@ -1,16 +1,18 @@
-"""Prop. 3/7 of `rank`: the parameter norm bounds the Jacobian, at every depth."""
+"""Prop. 3/7 of `rank`: the parameter norm bounds the Jacobian, at every depth; §1: that of diagonal networks."""
 
+import math
 from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, leq, linalg, paper, tolerances, witnesses
+from rankcheck import bound, eq, identity, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     balanced_linear_networks,
     instances,
     network_at_points,
     networks_at_points,
+    positive,
     steep_networks,
 )
 
@@ -48,12 +50,12 @@ def with_zero_units(net, layer, count):
 def with_unread_unit(net, layer, x):
     """The network with one more unit in a hidden layer, at its kink at x, that nothing reads."""
     wide, alpha = with_zero_units(net, layer, 1), net.activations(x)[layer]
-    square = (alpha * alpha).sum(-1, keepdim=True)
-    row = alpha / torch.where(square == 0, square.new_ones(()), square)  # α·row = 1 unless α = 0
+    square = alpha @ alpha
+    row = alpha / torch.where(square == 0, 1 + square, square)  # α·row = 1 unless α = 0
     added = torch.arange(wide.widths[layer + 1], device=x.device) == net.widths[layer + 1]
     weights, biases = list(wide.weights), list(wide.biases)
-    weights[layer] = torch.where(added.unsqueeze(-1), row.unsqueeze(-2), weights[layer])
-    biases[layer] = torch.where(added, -(row * alpha).sum(-1, keepdim=True), biases[layer])
+    weights[layer] = torch.where(added[:, None], row, weights[layer])
+    biases[layer] = torch.where(added, -row @ alpha, biases[layer])
     return wide.with_parameters(weights, biases)
 
 
@@ -117,16 +119,68 @@ def test_jacobian_bounds_cost_at_kinks(net, base, x, step, *, exponent=2, jacobi
     gives $Jf(x)$, and $f(x + v) = f(x) + Jf(x) v$ is checked in its region.
     """
     J, L, y = jacobian(net, base, x), net.depth, x + step
-    inside = torch.ones(net.batch, dtype=torch.bool, device=x.device)
+    inside = torch.tensor(True, device=x.device)
     for here, there in zip(base.pattern(x), base.pattern(y), strict=True):
-        inside = inside & (here == there).all(-1)
+        inside = inside & (here == there).all()
     size = tolerances.network_scale(net, x) + tolerances.network_scale(net, y)
-    flat = net(x) + (J @ step.unsqueeze(-1)).squeeze(-1)
     kink = net.boundary_distance(x)
-    reach = torch.cat([z.abs() for z in net.preactivations(x)], -1).amax(-1) + size.amax(-1)
+    reach = torch.cat(net.preactivations(x)).abs().amax() + size.amax()
     power = linalg.schatten_power(J, Fraction(exponent, L), base.jacobian_noise(x))
     return (
-        eq(net(y), flat, where=inside, scale=size, label="f is differentiable"),
+        eq(net(y), net(x) + J @ step, where=inside, scale=size, label="f is differentiable"),
         eq(kink, 0 * kink, scale=reach, label="a unit at its kink"),
         leq(power, net.cost() / L, label="the bound"),
     )
+
+
+@instances
+def entrywise_factors(source: Source):
+    """Vectors v_1..v_L of one length."""
+    depth, n = source.integer(1, 6), source.integer(1, 5)
+    return ([source.tensor(n, low=-4.0, high=4.0) for _ in range(depth)],)
+
+
+@instances
+def equal_factors(source: Source):
+    """Factors of equal absolute value, entry by entry, with signs; some entries are zero."""
+    depth, n = source.integer(1, 6), source.integer(1, 5)
+    size = positive(source, n, high=2.0)
+    return ([source.choice((1, -1)) * size for _ in range(depth)],)
+
+
+def quasi_norm(factors, p):
+    """‖v_1 ⊙ ··· ⊙ v_L‖_p^p."""
+    return linalg.power(math.prod(factors).abs(), p).sum()
+
+
+@bound(
+    "rank.diagonal-network-cost",
+    paper("rank", "§1"),
+    instances=entrywise_factors(),
+    tight=equal_factors(),
+    mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
+)
+def test_diagonal_network_cost(factors, *, exponent=2):
+    r"""No entrywise factorisation into L factors is cheaper than L times the $\ell_p$ power.
+
+    $L\,\|w\|_p^p \le \sum_\ell \|v_\ell\|^2$ with $p = 2/L$ for $w = v_1 \odot \cdots \odot v_L$: in
+    each entry the arithmetic mean of the squares is at least their geometric mean.
+    """
+    L = len(factors)
+    return leq(L * quasi_norm(factors, Fraction(exponent, L)), sum(v @ v for v in factors))
+
+
+@identity(
+    "rank.equal-factors-cost",
+    paper("rank", "§1"),
+    instances=equal_factors(),
+    needs={"the factors have equal absolute values": entrywise_factors()},
+    mutants={"exponent 2/(L+1)": {"layers": 1}},
+)
+def test_equal_factors_cost(factors, *, layers=0):
+    r"""Factors of equal absolute value attain the least cost.
+
+    $\sum_\ell \|v_\ell\|^2 = L\,\|w\|_p^p$, $p = 2/L$, where $|v_1| = \cdots = |v_L|$.
+    """
+    L = len(factors)
+    return eq(sum(v @ v for v in factors), L * quasi_norm(factors, Fraction(2, L + layers)))
