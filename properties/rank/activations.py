@@ -1,4 +1,4 @@
-"""§2 and Remark 1 of `rank`: homogeneous activations, and what networks of absolute values represent."""
+"""§2 and Remark 1 of `rank`: homogeneous activations, and networks of absolute values."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Thm 4.1 of `rank`: the cost of a composition, at that of either function or of its bottlenecks."""
+"""Thm 4.1 of `rank`: a composition costs at most what either function does, at every depth."""
 
 from functools import partial
 

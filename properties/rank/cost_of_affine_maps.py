@@ -1,4 +1,4 @@
-"""Thm 4.3 of `rank` at finite depth: both ends of the cost of affine maps, and between bijections."""
+"""Thm 4.3 of `rank` at finite depth: the cost of affine maps, and between bijections."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""§5 of `rank`: an autoencoder of the rank of its data projects onto them, and no rank is smaller."""
+"""§5 of `rank`: an autoencoder of the rank of its data projects onto them; no rank is smaller."""
 
 import torch
 

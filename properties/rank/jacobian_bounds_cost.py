@@ -1,4 +1,4 @@
-"""Prop. 3/7 of `rank`: the parameter norm bounds the Jacobian, at every depth; §1: that of diagonal networks."""
+"""Prop. 3/7 of `rank`: the parameter norm bounds the Jacobian; §1: that of diagonal networks."""
 
 import math
 from fractions import Fraction
