@@ -89,17 +89,14 @@ def redundant_factors(source: Source):
     return torch.cat((U[:, :1], U), 1), torch.cat((V[:1] / 2, V[:1] / 2, V[1:])), b, a, x
 
 
-def without_offset(U, V, b, slope):
-    """The linear part alone."""
-    return witnesses.affine(U, V, 0 * b, slope)
-
-
 @construction(
     "rank.bottleneck-rank-of-affine-maps",
     paper("rank", "Prop. 1, property 4"),
     instances=affine_maps(),
     needs={"the factors have full rank": redundant_factors()},
-    mutants={"the offset forgotten": {"witness": without_offset}},
+    mutants={
+        "the offset forgotten": {"witness": lambda U, V, b, a: witnesses.affine(U, V, 0 * b, a)}
+    },
     witness=witnesses.affine,
 )
 def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=witnesses.affine):
