@@ -1,5 +1,6 @@
 """Thm 4.3 of `rank` at finite depth: the cost of affine maps, and between bijections."""
 
+import math
 from fractions import Fraction
 
 import torch
@@ -140,10 +141,8 @@ def conjugate_isometries(source: Source):
 
 def least_stretch(net):
     """a^{L−1} Π s_min(W_ℓ): no Jacobian of the bijection has a smaller singular value."""
-    least = first_layer_only(net)
-    for w in net.weights[1:]:
-        least = least * net.slope * linalg.singular_values(w)[-1]
-    return least
+    least = math.prod(linalg.singular_values(w)[-1] for w in net.weights)
+    return net.slope ** (net.depth - 1) * least
 
 
 def first_layer_only(net):

@@ -37,11 +37,6 @@ def test_jacobian_bounds_cost(net, x, *, exponent=2):
     return leq(power, net.cost() / L)
 
 
-def stopped_at(net, x):
-    """The network with the last bias that makes f(x) = 0."""
-    return net.with_parameters(net.weights, (*net.biases[:-1], net.biases[-1] - net(x)))
-
-
 def with_zero_units(net, layer, count):
     """The network with zero units in one hidden layer."""
     return witnesses.pad(net, [n + count * (i == layer) for i, n in enumerate(net.widths[1:-1])])
@@ -69,7 +64,8 @@ def networks_at_kinks(source: Source):
     kind = source.choice(("pairs", "zero units", "units that are not read"))
     base, x = network_at_points(source, depth=(1 if kind == "pairs" else 2, 4))
     if kind == "pairs":
-        base = stopped_at(base, x)
+        *biases, last = base.biases
+        base = base.with_parameters(base.weights, (*biases, last - base(x)))  # f(x) = 0
         net = witnesses.deepen(base, base.depth + source.integer(1, 2))
     elif kind == "zero units":
         net = with_zero_units(base, source.integer(0, base.depth - 2), source.integer(1, 2))
