@@ -1,6 +1,6 @@
-"""Example 1 of `rank`: a function of Jacobian rank 1 and bottleneck rank 2."""
+"""Prop. 1 and Example 1 of `rank`: the bottleneck rank has its axioms, and can exceed that of Jacobians."""
 
-from dataclasses import dataclass
+import math
 from fractions import Fraction
 
 import torch
@@ -17,9 +17,116 @@ from rankcheck import (
     tolerances,
     witnesses,
 )
-from rankcheck.instances import Source, instances, network
+from rankcheck.instances import Source, instances, integer_factors, network, slope
 
 from ._regions import proved_rank
+
+
+def factorised(source: Source, inputs: int, outputs: int, like: Network | None = None):
+    """A function R^inputs → R^outputs through R^k, k drawn; its slope is drawn, or that of `like`."""
+    k = source.integer(1, 3)
+    g = network(source, depth=(1, 2), width=(1, 3), inputs=inputs, outputs=k, bound=2.0)
+    h = network(source, depth=(1, 2), width=(1, 3), inputs=k, outputs=outputs, bound=2.0)
+    a = g.slope if like is None else like.slope
+    return witnesses.Factorisation(Network(h.weights, h.biases, a), Network(g.weights, g.biases, a))
+
+
+@instances
+def three_factorisations(source: Source):
+    """f and e: R^p → R^q, g: R^n → R^p, each through a dimension of its own, and points."""
+    n, p, q = source.integer(1, 3), source.integer(1, 3), source.integer(1, 3)
+    f = factorised(source, p, q)
+    g = factorised(source, n, p, f.inner)
+    e = factorised(source, p, q, f.inner)
+    return f, g, e, source.tensor(n), source.tensor(p)
+
+
+def through_the_larger(f, g):
+    """The composition, cut where the inner dimension is the larger of the two."""
+    if f.dimension <= g.dimension:
+        return witnesses.Factorisation(f.network().merged_after(g.outer), g.inner)
+    return witnesses.Factorisation(f.outer, f.inner.merged_after(g.network()))
+
+
+def inner_parts_only(f, e):
+    """The sum with the outer part of f also for e: right only where the two agree."""
+    return witnesses.add(
+        f, witnesses.Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f
+    )
+
+
+@construction(
+    "rank.bottleneck-rank-axioms",
+    paper("rank", "Prop. 1, properties 1-3"),
+    instances=three_factorisations(),
+    mutants={
+        "through the larger dimension": {"composed": through_the_larger},
+        "the sum of a function with itself": {"summed": inner_parts_only},
+    },
+    witness=witnesses.factorisations,
+)
+def test_bottleneck_rank_axioms(f, g, e, x, y, *, composed=witnesses.compose, summed=witnesses.add):
+    r"""Compositions factor through the smaller dimension, sums through the sum of the two.
+
+    For $f$ through $\mathbb R^k$ and $g$ through $\mathbb R^m$, $f \circ g$ factors through
+    $\mathbb R^{\min(k, m)}$; with $e$ through $\mathbb R^l$, $f + e$ factors through
+    $\mathbb R^{k + l}$. So
+    $\operatorname{rank}_{BN}(f \circ g) \le
+    \min(\operatorname{rank}_{BN} f, \operatorname{rank}_{BN} g)$ and
+    $\operatorname{rank}_{BN}(f + e) \le \operatorname{rank}_{BN} f + \operatorname{rank}_{BN} e$.
+
+    Property 4 is rank.bottleneck-rank-of-affine-maps.
+    """
+    both, total = composed(f, g), summed(f, e)
+    scale = tolerances.network_scale(both.network(), x)
+    size = tolerances.network_scale(total.network(), y)
+    return (
+        eq(both.dimension, min(f.dimension, g.dimension), label="the dimension of a composition"),
+        eq(both(x), f(g(x)), scale=scale, label="a composition"),
+        eq(both.network()(x), f(g(x)), scale=scale, label="a composition, as one network"),
+        eq(total.dimension, f.dimension + e.dimension, label="the dimension of a sum"),
+        eq(total(y), f(y) + e(y), scale=size, label="a sum"),
+        eq(total.network()(y), f(y) + e(y), scale=size, label="a sum, as one network"),
+    )
+
+
+@instances
+def affine_maps(source: Source):
+    """Factors of a matrix of known rank, an offset, a slope, and a point."""
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    U, V = integer_factors(source, m, n, source.integer(1, min(m, n)))
+    return U, V, source.tensor(m), slope(source), source.tensor(n)
+
+
+@instances
+def redundant_factors(source: Source):
+    """The same with the first column of U twice, and half of the first row of V twice."""
+    U, V, b, a, x = affine_maps()(source)
+    return torch.cat((U[:, :1], U), 1), torch.cat((V[:1] / 2, V[:1] / 2, V[1:])), b, a, x
+
+
+@construction(
+    "rank.bottleneck-rank-of-affine-maps",
+    paper("rank", "Prop. 1, property 4"),
+    instances=affine_maps(),
+    needs={"the factors have full rank": redundant_factors()},
+    mutants={
+        "the offset forgotten": {"witness": lambda U, V, b, a: witnesses.affine(U, V, 0 * b, a)}
+    },
+    witness=witnesses.affine,
+)
+def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=witnesses.affine):
+    r"""An affine map factors through the rank of its matrix.
+
+    $x \mapsto Ax + b$ with $A = UV$ factors through $\mathbb R^{\operatorname{rank} A}$, and
+    through no smaller space, because its Jacobian has that rank (rank.jacobian-below-bottleneck).
+    """
+    f, A = witness(U, V, b, slope), U @ V
+    scale = tolerances.network_scale(f.network(), x)
+    return (
+        eq(linalg.rank(A), f.dimension, label="the dimension"),
+        eq(f(x), A @ x + b, scale=scale, label="the function"),
+    )
 
 
 @instances
@@ -29,25 +136,15 @@ def pairs_of_points(source: Source):
 
 
 @instances
-def on_one_diagonal(source: Source):
-    """Two points of one arm of the cross, where f is the identity."""
-    arm = source.choice(((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)))
-    t = source.tensor(2, low=0.0, high=8.0)
-    on_arm = t.unsqueeze(-1) * torch.tensor(arm, dtype=torch.float64)
-    return on_arm[..., 0, :], on_arm[..., 1, :]
-
-
-@instances
 def beside_an_axis(source: Source):
     """Two points with the same larger coordinate: f changes √2 times as much as the smaller one."""
     t = source.tensor(2, low=0.0, high=4.0)
-    points = torch.stack((torch.full_like(t, 8.0), t), -1)
-    return points[..., 0, :], points[..., 1, :]
+    return tuple(torch.stack((torch.full_like(t, 8.0), t), 1))
 
 
 def square(x):
     """‖x‖²."""
-    return (x * x).sum(-1)
+    return x @ x
 
 
 def signs_forgotten(like=None):
@@ -80,8 +177,8 @@ def test_cross_example(x, y, *, function=witnesses.cross, witness=witnesses.cros
     $f$ is homogeneous. That $\operatorname{rank}_{BN} f = 2$ is rank.no-injection-of-the-cross.
     """
     net = witness(x)
-    arm = torch.where(x < 0, -x[..., :1].abs(), x[..., :1].abs())
-    regular = (x[..., 0].abs() != x[..., 1].abs()) & (x != 0).all(-1)
+    arm = torch.where(x < 0, -x[0].abs(), x[0].abs())
+    regular = (x[0].abs() != x[1].abs()) & (x != 0).all()
     return (
         eq(net(x), function(x), scale=tolerances.network_scale(net, x), label="the network"),
         leq(square(function(x) - function(y)), 2 * square(x - y), label="continuity"),
@@ -130,29 +227,16 @@ def test_cross_example_as_printed(x, y):
     $\|f(x) - f(y)\|^2 \le 2\|x - y\|^2$ for all $x$, $y$. Points on the axes are left out, so that the
     value of $\operatorname{sign}(0)$ does not matter.
     """
-    off_the_axes = (x != 0).all(-1) & (y != 0).all(-1)
+    off_the_axes = (x != 0).all() & (y != 0).all()
     jump = square(witnesses.cross_as_printed(x) - witnesses.cross_as_printed(y))
     return leq(jump, 2 * square(x - y), where=off_the_axes)
 
 
-@dataclass(frozen=True, eq=False)
-class Stepped:
-    """g plus a step: a function R² → R that is injective on the cross, and not continuous."""
-
-    g: Network
-    step: float
-
-    @property
-    def weights(self):
-        return self.g.weights
-
-    @property
-    def biases(self):
-        return self.g.biases
+class Stepped(Network):
+    """g plus four times the number of the arm: injective on the cross, and not continuous."""
 
     def __call__(self, x):
-        arm = (x[..., :1] < 0).to(torch.float64) + 2 * (x[..., 1:] < 0).to(torch.float64)
-        return self.g(x) + self.step * arm
+        return super().__call__(x) + 4 * (x[..., :1] < 0) + 8 * (x[..., 1:] < 0)
 
 
 @instances
@@ -165,26 +249,19 @@ def functions_to_the_line(source: Source):
 def with_steps(source: Source):
     """g ∈ [0, 2] on the cross, plus 4 times the number of the arm: different on different arms."""
     w = source.tensor(1, 2, low=0.5, high=1.0)
-    return Stepped(Network.linear((w, torch.ones_like(w[..., :1]))), 4.0)
-
-
-def size_of(g, x):
-    """What is summed in g(x)."""
-    return tolerances.network_scale(g if isinstance(g, Network) else g.g, x)
+    return Stepped.linear((w, torch.ones_like(w[:, :1])))
 
 
 def lipschitz(g):
     """A Lipschitz constant of a network, the product of the norms of its layers."""
-    product = torch.ones_like(g.biases[-1][..., 0])
-    for w in g.weights:
-        product = product * linalg.power(linalg.frobenius_squared(w), Fraction(1, 2))
-    return product
+    squares = map(linalg.frobenius_squared, g.weights)
+    return math.prod(linalg.power(square, Fraction(1, 2)) for square in squares)
 
 
 def on_one_arm(g, like, steps):
     """A search that stays on the arm on which it begins."""
     found = witnesses.equal_values(g, like, steps)
-    return witnesses.EqualValues(found.point, torch.zeros_like(found.point), found.point)
+    return witnesses.EqualValues(found.point, 0 * found.point, found.point)
 
 
 @construction(
@@ -193,9 +270,7 @@ def on_one_arm(g, like, steps):
     instances=functions_to_the_line(),
     needs={"g is continuous": with_steps()},
     mutants={"one arm only": {"search": on_one_arm}},
-    loose={
-        "the same value": "a product of norms is far above the slope along the arm",
-    },
+    loose={"the same value": "a product of norms is far above the slope along the arm"},
     witness=witnesses.equal_values,
 )
 def test_no_injection_of_the_cross(g, *, search=witnesses.equal_values):
@@ -211,20 +286,18 @@ def test_no_injection_of_the_cross(g, *, search=witnesses.equal_values):
     between them. Also checked: the value at one of the two is within twice their distance times a
     Lipschitz constant of $g$.
     """
-    found = search(g, g.biases[-1][..., 0], 40)
-    point, low, high = (
-        g(p.unsqueeze(-2)).squeeze(-2) for p in (found.point, found.low, found.high)
-    )
-    scale = size_of(g, found.point) + size_of(g, found.high)
-    gap = (found.point - found.low).abs().amax(-1)
-    width = (found.high - found.low).abs().amax(-1)
+    found = search(g, g.biases[-1][0], 40)
+    points = torch.stack((found.point, found.low, found.high))
+    point, low, high = g(points)
+    scale = tolerances.network_scale(g, found.point) + tolerances.network_scale(g, found.high)
+    gap = (found.point - found.low).abs().amax()
+    width = (found.high - found.low).abs().amax()
     near = lipschitz(g) * 2 * width
-    on_cross = torch.stack([p.abs() for p in (found.point, found.low, found.high)], -2)
     return (
         leq(torch.minimum(low, high), point, scale=scale, label="the value from below"),
         leq(point, torch.maximum(low, high), scale=scale, label="the value from above"),
-        leq((low - point).abs().squeeze(-1), near, scale=scale.squeeze(-1), label="the same value"),
+        leq((low - point).abs(), near, scale=scale, label="the same value"),
         leq(1, gap, label="the distance"),
         leq(width, Fraction(1, 2**40), label="the enclosure"),
-        eq(on_cross[..., 0], on_cross[..., 1], label="on the cross"),
+        eq(points[:, 0].abs(), points[:, 1].abs(), label="on the cross"),
     )
