@@ -1,7 +1,93 @@
-"""Cor. 1 of `rank`: a depth that is enough for every piecewise-linear function."""
+"""Cor. 1 of `rank`: every piecewise-linear function is a network, for ReLU and for leaky slopes."""
 
-from rankcheck import construction, eq, paper, tolerances, witnesses
-from rankcheck.instances import STEEPEST, Source, instances, max_form
+import torch
+
+from rankcheck import Erratum, construction, eq, identity, networks, paper, tolerances, witnesses
+from rankcheck.instances import Source, instances, max_form, network, slope_in_range
+
+
+@instances
+def slopes_and_points(source: Source):
+    """A slope a in (−1, 1) and a point."""
+    return slope_in_range(source), source.tensor()
+
+
+@identity(
+    "rank.relu-from-leaky",
+    paper("rank", "Cor. 1"),
+    instances=slopes_and_points(),
+    mutants={"the sign as printed": {"sign": -1}},
+    errata=Erratum(
+        printed=r"Notice that for any $a \in (-1, 1)$ $\frac{\sigma(x) - a\sigma(-x)}{1 - a^2} = "
+        r"\max\{0, x\}$",
+        right="The second unit has the factor +a. With −a the sum is $(1 + a^2)/(1 - a^2)$ at $x "
+        r"= 1$, or $1/(1 - a^2)$ if $\sigma$ is ReLU; with −a it is the formula for the "
+        "activation of slope −a.",
+        survives="Corollary 1. With +a, doubling the hidden widths turns a ReLU network into one of "
+        "slope a: rank.leaky-representation.",
+        weight="misprint",
+        place="proof of Cor. 1",
+    ),
+)
+def test_relu_from_leaky(a, x, *, sign=1):
+    r"""ReLU is a sum of two leaky units.
+
+    $\max(0, x) = \frac{\sigma_a(x) + a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$.
+    """
+    total = networks.leaky(x, a) + sign * a * networks.leaky(-x, a)
+    return eq(torch.relu(x), total / (1 - a * a), scale=2 * x.abs() / (1 - a * a))
+
+
+@instances
+def relu_networks(source: Source):
+    """A ReLU network, a slope a in (−1, 1), and a point."""
+    net = network(source, slopes="relu")
+    return net, slope_in_range(source), source.tensor(net.widths[0])
+
+
+def sign_as_printed(net, slope):
+    """The second unit of each pair with −a, as in print."""
+    return witnesses.leaky_representation(net, slope, sign=-1)
+
+
+def last_layer_too(widths):
+    """Twice every width but the first."""
+    return (widths[0], *(2 * n for n in widths[1:]))
+
+
+def hidden_doubled(widths):
+    """Twice every hidden width."""
+    return (widths[0], *(2 * n for n in widths[1:-1]), widths[-1])
+
+
+@construction(
+    "rank.leaky-representation",
+    paper("rank", "Cor. 1"),
+    instances=relu_networks(),
+    mutants={
+        "the sign as printed": {"witness": sign_as_printed},
+        "the outputs doubled too": {"doubled": last_layer_too},
+    },
+    witness=witnesses.leaky_representation,
+    audit="left out: a construction: a network with another slope for the function",
+)
+def test_leaky_representation(
+    net, slope, x, *, witness=witnesses.leaky_representation, doubled=hidden_doubled
+):
+    r"""A ReLU network is a leaky network with twice the hidden units.
+
+    For every ReLU network $f$ and every $a \in (-1, 1)$ there is a network with activation
+    $\sigma_a$, of the same depth and of widths $(n_0, 2n_1, \dots, 2n_{L-1}, n_L)$, that equals $f$.
+
+    Equal up to rounding errors, which grow like $(1 - a^2)^{-L}$, and exactly on rationals. Every pair
+    of units is an instance of rank.relu-from-leaky, so the functions agree at all points.
+    """
+    leaky = witness(net, slope)
+    widths = zip(leaky.widths, doubled(net.widths), strict=True)
+    return (
+        eq(leaky(x), net(x), scale=tolerances.network_scale(leaky, x), label="the function"),
+        *(eq(got, stated, label=f"width {layer}") for layer, (got, stated) in enumerate(widths)),
+    )
 
 
 def functions(source: Source, times: int = 1) -> witnesses.MaxForm:
@@ -15,19 +101,14 @@ def piecewise_linear_functions(source: Source):
     """A function of n variables, layers beyond the least depth, a slope, and a point."""
     form = functions(source)
     x = source.tensor(form.gradients.shape[-1])
-    return form, source.integer(0, 3), source.tensor(low=-STEEPEST, high=STEEPEST), x
+    return form, source.integer(0, 3), slope_in_range(source), x
 
 
 @instances
 def twice_as_many_pieces(source: Source):
     """The same with maxima of 2n + 2 affine functions, in a network that needs one layer more."""
     form = functions(source, times=2)
-    return (
-        form,
-        0,
-        source.tensor(low=-STEEPEST, high=STEEPEST),
-        source.tensor(form.gradients.shape[-1]),
-    )
+    return form, 0, slope_in_range(source), source.tensor(form.gradients.shape[-1])
 
 
 @instances
@@ -40,9 +121,8 @@ def integer_functions(source: Source):
 
 def minima(form, depth=None):
     """The tree that takes minima."""
-    return witnesses.max_network(
-        witnesses.MaxForm(-form.gradients, -form.offsets, -form.signs), depth
-    )
+    negative = witnesses.MaxForm(-form.gradients, -form.offsets, -form.signs)
+    return witnesses.max_network(negative, depth)
 
 
 def one_layer_more(form, depth=None):

@@ -1,9 +1,47 @@
-"""Prop. 12 of `rank`: rescaling the layers of a network, and balance at the least cost."""
+"""Remark 6 and Prop. 12 of `rank`: rescaling neurons and layers, and balance at the least cost."""
 
-import torch
+import math
 
-from rankcheck import bound, eq, identity, leq, linalg, networks, paper, tolerances
+from rankcheck import bound, construction, eq, identity, leq, linalg, networks, paper, tolerances
 from rankcheck.instances import Source, instances, network, networks_with_inputs, positive
+
+
+@instances
+def networks_and_inputs(source: Source):
+    """A network and a point."""
+    net = network(source, depth=(2, 5))
+    return net, source.tensor(net.widths[0])
+
+
+@construction(
+    "rank.neuron-balancedness",
+    paper("rank", "Remark 6"),
+    instances=networks_and_inputs(),
+    mutants={"not balanced": {"balance": lambda net: net}},
+    witness=networks.balance_neurons,
+    no_ball="the balancing factors are irrational: they come from a float solver",
+    audit="left out: it checks a function of rankcheck, on any network",
+)
+def test_neuron_balancedness(net, x, *, balance=networks.balance_neurons):
+    r"""Balancing neuron by neuron keeps the function and never raises the cost.
+
+    At the least cost over rescalings of the neurons,
+    $\|W_{\ell, i\cdot}\|^2 + b_{\ell, i}^2 = \|W_{\ell+1, \cdot i}\|^2$ for every hidden neuron; the
+    function is unchanged, and $\|\theta\|^2$ is not larger.
+
+    Generators of balanced networks rest on `balance_neurons`, whose residual is checked here.
+    """
+    least = balance(net)
+    cost = net.cost()
+    balances = tuple(
+        eq(layer, 0, scale=cost, label=f"the balance of layer {index}")
+        for index, layer in enumerate(networks.neuron_imbalances(least), 1)
+    )
+    return (
+        eq(least(x), net(x), scale=tolerances.network_scale(net, x), label="the function"),
+        leq(least.cost(), cost, label="the cost"),
+        *balances,
+    )
 
 
 @instances
@@ -15,19 +53,16 @@ def rescaled_networks(source: Source, *, last: float = 1.0, sign: float = 1.0):
     net = network(source, depth=(2, 5))
     x = source.tensor(net.widths[0])
     alphas = [positive(source, low=0.25) for _ in range(net.depth - 1)]
-    product = alphas[0]
-    for alpha in alphas[1:]:
-        product = product * alpha
-    factors = [*alphas, last / product]
-    factors[:2] = [sign * factor for factor in factors[:2]]
-    return net, x, tuple(factors), positive(source, low=0.25), source.integer(1, net.depth)
+    first, second, *others = (*alphas, last / math.prod(alphas))
+    factors = (sign * first, sign * second, *others)
+    return net, x, factors, positive(source, low=0.25), source.integer(1, net.depth)
 
 
 def biases_by_their_own_factor(net, alphas):
     """The rescaling in which a bias ignores the factors of the layers before its own."""
     return net.with_parameters(
-        [w * a[..., None, None] for w, a in zip(net.weights, alphas, strict=True)],
-        [b * a[..., None] for b, a in zip(net.biases, alphas, strict=True)],
+        [a * w for a, w in zip(alphas, net.weights, strict=True)],
+        [a * b for a, b in zip(alphas, net.biases, strict=True)],
     )
 
 
@@ -54,10 +89,9 @@ def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=networks.layer
     The finite difference is checked; it implies the derivative.
     """
     moved = rescaling(net, alphas)
-    one = torch.ones_like(r)
-    once = rescaling(net, [r if index == layer else one for index in range(1, net.depth + 1)])
-    slope = linalg.frobenius_squared(net.weights[layer - 1])
-    slope = slope + sum((b * b).sum(-1) for b in net.biases[layer - 1 :])
+    once = rescaling(net, [r if index == layer else 1 for index in range(1, net.depth + 1)])
+    W, biases = net.weights[layer - 1], net.biases[layer - 1 :]
+    slope = linalg.frobenius_squared(W) + sum(b @ b for b in biases)
     scale = once.cost() + net.cost()
     return (
         eq(moved(x), net(x), scale=tolerances.network_scale(net, x), label="the function"),
@@ -67,11 +101,9 @@ def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=networks.layer
 
 def balance_of_weights(net):
     """The rescaling that balances the weights alone: the biases are left out of the cost."""
-    L = net.depth
-    norms = [linalg.frobenius_squared(w) for w in net.weights]
-    mean = sum(n.clamp(min=1e-9).log() for n in norms) / L
-    alphas = [((mean - n.clamp(min=1e-9).log()) / 2).exp() for n in norms]
-    return networks.layer_rescaling(net, alphas)
+    logs = [linalg.frobenius_squared(W).clamp(min=1e-9).log() for W in net.weights]
+    mean = sum(logs) / net.depth
+    return networks.layer_rescaling(net, [((mean - log) / 2).exp() for log in logs])
 
 
 @bound(
@@ -97,7 +129,7 @@ def test_balanced_layers(net, x, alphas, r, layer, *, balance=networks.balance_l
     least = balance(net)
     cost = least.cost()
     return (
-        eq(networks.layer_imbalances(least), 0, scale=cost.unsqueeze(-1), label="the balance"),
+        eq(networks.layer_imbalances(least), 0, scale=cost, label="the balance"),
         eq(least(x), net(x), scale=tolerances.network_scale(net, x), label="the function"),
         leq(cost, networks.layer_rescaling(net, alphas).cost(), label="the minimum"),
     )
@@ -107,19 +139,18 @@ def test_balanced_layers(net, x, alphas, r, layer, *, balance=networks.balance_l
 def networks_and_data(source: Source):
     """A network of depth two or more, N points at which it is differentiable, and N targets."""
     net, x = networks_with_inputs(depth=(2, 4), points=(1, 4))(source)
-    return net, x, source.tensor(x.shape[-2], net.widths[-1])
+    return net, x, source.tensor(len(x), net.widths[-1])
 
 
 def with_the_biases(net, weights, biases, layer):
     """⟨W_ℓ, ∂C/∂W_ℓ⟩ + ⟨b_ℓ, ∂C/∂b_ℓ⟩."""
-    return (net.weights[layer] * weights[layer]).sum((-2, -1)) + (
-        net.biases[layer] * biases[layer]
-    ).sum(-1)
+    along = without_the_biases(net, weights, biases, layer)
+    return along + net.biases[layer] @ biases[layer]
 
 
 def without_the_biases(net, weights, biases, layer):
     """⟨W_ℓ, ∂C/∂W_ℓ⟩."""
-    return (net.weights[layer] * weights[layer]).sum((-2, -1))
+    return (net.weights[layer] * weights[layer]).sum()
 
 
 @identity(
@@ -152,7 +183,7 @@ def test_balance_and_gradient(net, x, y, *, change=with_the_biases):
     weights, biases = networks.squared_error_gradient(net, x, y)
     outputs = tolerances.network_scale(net, x)
     # What backpropagation sums, with absolute values: by homogeneity the same for each layer.
-    size = 2 * ((outputs + y.abs()) * outputs).sum((-2, -1)) / x.shape[-2]
+    size = 2 * ((outputs + y.abs()) * outputs).sum() / len(x)
     relations = []
     for layer in range(net.depth - 1):
         inner = change(net, weights, biases, layer)
