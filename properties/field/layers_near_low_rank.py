@@ -116,9 +116,7 @@ def test_sgd_window_rank(net, x, y, size, rate, decay, *, less=0, factor=retaine
     needs={"batches of B samples": windows_of_training(extra=1)},
     mutants={
         "one singular value earlier": {"earlier": 1},
-        "the decay of one step more": {
-            "factor": lambda rate, decay, n: retained(rate, decay, n + 1)
-        },
+        "the decay of one step more": {"factor": lambda r, d, n: retained(r, d, n + 1)},
     },
     reach=steps_and_rank,
     audit="left out: it follows a network through training",

@@ -152,8 +152,7 @@ def test_two_layers_hold_one(
         (torch.cat((A.biases[0], -A.biases[0])), 0 * P.biases[0]),
     )
     units = inner.add(behind_one(P, 2))
-    one = linalg.eye(units.widths[-1], c)
-    net = Network.linear((one, c)).merged_after(units).add(behind_two(skip, 3))
+    net = Network.linear((c,)).after(units).add(behind_two(skip, 3))
     right = skip(x) + torch.relu(P(x) + A(x).abs() @ D.mT) @ c.mT
     return (
         eq(net(x), right, terms=0, label="the network"),
