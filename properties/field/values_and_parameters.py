@@ -1,9 +1,13 @@
-"""Homogeneous networks: Euler's identity in the parameters, and the size of a value."""
+"""What the parameters say of the values: Euler's identity of homogeneous networks, the size of a
+value, and how fast a network varies in the sup norm (norm-based capacity control)."""
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 
-from rankcheck import Network, bound, eq, identity, leq, linalg, networks, paper, tolerances
+import torch
+
+from rankcheck import Network, bound, costs, eq, identity, leq, linalg, networks, paper, tolerances
 from rankcheck.instances import (
     Source,
     draw_widths,
@@ -20,7 +24,7 @@ from rankcheck.instances import (
 def weighted_values(source: Source, *, biases=False, depth=(1, 5), width=(1, 4)):
     """A network, one to three points off its kinks, directions u_i of its values, and t > 0."""
     net, x = networks_with_inputs(depth=depth, width=width, points=(1, 3), biases=biases)(source)
-    u = source.tensor(x.shape[-2], net.widths[-1])
+    u = source.tensor(len(x), net.widths[-1])
     return net, x, u, positive(source, low=0.25, high=2.0)
 
 
@@ -29,23 +33,17 @@ def along_parameters(net, x, u, counted):
     by_weights, by_biases = networks.value_gradient(net, x, u)
     parts = zip(net.weights, net.biases, by_weights, by_biases, strict=True)
     return sum(
-        (w * dw).sum((-2, -1)) + counted(layer) * (b * db).sum(-1)
-        for layer, (w, b, dw, db) in enumerate(parts, 1)
+        (w * dw).sum() + counted(layer) * (b @ db) for layer, (w, b, dw, db) in enumerate(parts, 1)
     )
 
 
 def euler(net, x, u, t, scaled, degree, counted):
     """The two relations of both identities: f at the scaled parameters, and Euler's identity."""
-    size, value = tolerances.network_scale(net, x), net(x)
-    factor = (t**degree)[..., None, None]
+    size, value, factor = tolerances.network_scale(net, x), net(x), t**degree
+    along, total = along_parameters(net, x, u, counted), degree * (u * value).sum()
     return (
         eq(scaled(x), factor * value, scale=factor * size, label="homogeneous"),
-        eq(
-            along_parameters(net, x, u, counted),
-            degree * (u * value).sum((-2, -1)),
-            scale=degree * (u.abs() * size).sum((-2, -1)),
-            label="Euler's identity",
-        ),
+        eq(along, total, scale=degree * (u.abs() * size).sum(), label="Euler's identity"),
     )
 
 
@@ -68,9 +66,7 @@ def test_euler_identity(net, x, u, t, *, more=0):
     Not checked: points at kinks, where the identity holds for every element of the Clarke
     subdifferential.
     """
-    scaled = net.with_parameters(
-        [w * t[..., None, None] for w in net.weights], [b * t[..., None] for b in net.biases]
-    )
+    scaled = net.with_parameters([w * t for w in net.weights], [b * t for b in net.biases])
     return euler(net, x, u, t, scaled, net.depth + more, lambda layer: 1)
 
 
@@ -103,18 +99,21 @@ def rank_one_chains(source: Source):
     ends = [unit_vectors(source, n) for n in widths]
     u = [ends[0], *(v.abs() for v in ends[1:-1]), ends[-1]]
     t = positive(source, 1, 1, low=0.5, high=2.0)
-    weights = [t * out.unsqueeze(-1) * into.unsqueeze(-2) for into, out in pairwise(u)]
-    return Network.linear(weights, slope(source)), (positive(source, 1) * u[0]).unsqueeze(-2)
+    weights = [torch.outer(t[0] * out, into) for into, out in pairwise(u)]
+    return Network.linear(weights, slope(source)), (positive(source, 1) * u[0])[None]
+
+
+def steep(source: Source, **options):
+    """Networks with slopes from 3/2 to 4, and points."""
+    net, x = networks_with_inputs(depth=(2, 3), width=(1, 2), slopes="relu", **options)(source)
+    slope = slope_in_range(source, low=1.5, high=4.0)
+    return Network.unchecked_slope(net.weights, net.biases, slope), x
 
 
 @instances
 def steep_networks_without_biases(source: Source):
     """Slopes from 3/2 to 4, no biases, and points."""
-    net, x = networks_with_inputs(
-        depth=(2, 3), width=(1, 2), points=(1, 2), slopes="relu", biases=False
-    )(source)
-    steep = slope_in_range(source, low=1.5, high=4.0)
-    return Network.unchecked_slope(net.weights, net.biases, steep), x
+    return steep(source, points=(1, 2), biases=False)
 
 
 @bound(
@@ -144,5 +143,55 @@ def test_value_bound(net, x, *, exponent=1, share=1):
     value, L = net(x), net.depth
     mean = net.cost() * linalg.scalar(Fraction(share) / L, x)
     constant = mean**L if exponent == 1 else linalg.power(mean, exponent * L)
-    square = (x * x).sum(-1)
-    return leq((value * value).sum(-1), constant.unsqueeze(-1) * square)
+    return leq((value * value).sum(-1), constant * (x * x).sum(-1))
+
+
+@instances
+def nonnegative_networks(source: Source):
+    """Weights, biases and points ≥ 0, and a pair x, x + c(1, …, 1): every path is active."""
+    widths = draw_widths(source, (1, 4), (1, 3))
+    weights = [source.tensor(n, m, low=0.0, high=2.0) for m, n in pairwise(widths)]
+    biases = [source.tensor(n, low=0.0, high=2.0) for n in widths[1:]]
+    x, step = source.tensor(widths[0], low=0.0, high=4.0), positive(source, 1)
+    return Network(weights, biases, slope(source)), torch.stack((x, x + step))
+
+
+@instances
+def steep_pairs(source: Source):
+    """Slopes from 3/2 to 4, and pairs of points."""
+    return steep(source, points=(2, 2))
+
+
+def largest(differences):
+    """The sup norm."""
+    return differences.abs().amax()
+
+
+@bound(
+    "field.path-norm-lipschitz",
+    paper("neyshabur2015", "the path regularizer, as recalled"),
+    instances=networks_with_inputs(points=(2, 2), differentiable=False),
+    tight=nonnegative_networks(),
+    needs={"|a| ≤ 1": steep_pairs()},
+    mutants={
+        "the path norm of exponent 51/50": {"p": Fraction(51, 50)},
+        "the largest path alone": {"p": math.inf},
+        "the mean change of an input": {"size": lambda differences: differences.abs().mean()},
+    },
+    audit="at pairs: two points, |a| ≤ 1; far apart",
+)
+def test_path_norm_lipschitz(net, x, *, p=1, size=largest):
+    r"""The path norm is a Lipschitz constant from the sup norm to the ℓ₁ norm.
+
+    $\|f(x) - f(y)\|_1 \le \mathrm{path}_1(\theta)\, \|x - y\|_\infty$ for all points $x$, $y$, kinks
+    included, and every slope $a \in (-1, 1)$, where $\mathrm{path}_1(\theta)$ is the sum over all paths
+    from an input to an output of the product of $|w|$ along the path. The biases may be any, and do not
+    enter.
+
+    As each $\sigma_a$ is 1-Lipschitz, $|f(x) - f(y)| \le |W_L| \cdots |W_1| |x - y|$ entry by entry. The
+    sides are equal where all weights are $\ge 0$, every unit is active, and all coordinates move by the
+    same amount.
+    """
+    value, other = net(x)
+    moved = size(x[0] - x[1])
+    return leq((value - other).abs().sum(), costs.path_norm(net, p, biases=False) * moved)
