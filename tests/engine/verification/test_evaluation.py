@@ -287,10 +287,10 @@ def line_of(function, offset=1):
 @pytest.mark.parametrize(
     ("read", "why"),
     [
-        (item, f"item in line {line_of(item)}"),
+        (item, f".item() in line {line_of(item)}"),
         (numpy, f"array in line {line_of(numpy)}"),
-        (branch, f"bool in line {line_of(branch)}"),
-        (caught, f"item in line {line_of(caught, 3)}"),
+        (branch, f"a branch on a value in line {line_of(branch)}"),
+        (caught, f".item() in line {line_of(caught, 3)}"),
         (caught_late, f"float in line {line_of(caught_late, 2)}"),
     ],
 )
@@ -347,7 +347,7 @@ def test_whatever_catches_is_noticed(declare, tmp_path, monkeypatch, caught):
     exec(compile(file.read_text(), str(file), "exec"), namespace)
     found = evaluated(declare(namespace["body"], numbers(), file=file), size=256)
     line = file.read_text().splitlines().index("        found = max(found, x.item())") + 1
-    assert found.singly == f"item in line {line}"
+    assert found.singly == f".item() in line {line}"
     assert max(left_sides(found).values()) > 3
 
 
