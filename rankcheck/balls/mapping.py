@@ -16,7 +16,6 @@ import torch
 
 from rankcheck.balls.constants import line_in
 
-
 #: What makes a Python value of a tensor without being called by its name.
 READS = {
     "__bool__": "a branch on a value",

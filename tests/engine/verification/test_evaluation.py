@@ -196,7 +196,7 @@ def test_alone_an_instance_that_raises_fails_the_claim_too(declare, verify):
     assert row.verdict == "failed"
     assert "_LinAlgError" in row.messages[0]
     found = evaluated(claim)
-    assert found.singly.startswith("float in line ")
+    assert found.singly.startswith("float() in line ")
     assert 0 < len(found.raised) < 32
     assert found.counts == Counts(64 - len(found.raised))
 
@@ -288,10 +288,10 @@ def line_of(function, offset=1):
     ("read", "why"),
     [
         (item, f".item() in line {line_of(item)}"),
-        (numpy, f"array in line {line_of(numpy)}"),
+        (numpy, f"an array of numpy in line {line_of(numpy)}"),
         (branch, f"a branch on a value in line {line_of(branch)}"),
         (caught, f".item() in line {line_of(caught, 3)}"),
-        (caught_late, f"float in line {line_of(caught_late, 2)}"),
+        (caught_late, f"float() in line {line_of(caught_late, 2)}"),
     ],
 )
 def test_what_reads_values_runs_one_at_a_time_and_is_right(declare, read, why):
@@ -431,7 +431,7 @@ def test_integers_in_a_map_of_the_bodys_own(declare):
 
 
 @pytest.mark.parametrize(
-    ("read", "singly"), [(lambda x: 1.0, ""), (lambda x: float(x[0]) + 1, "float")]
+    ("read", "singly"), [(lambda x: 1.0, ""), (lambda x: float(x[0]) + 1, "float()")]
 )
 def test_in_place_writes_leave_what_was_drawn(declare, read, singly):
     """Mapped, and one at a time; the generator's too."""
