@@ -218,7 +218,7 @@ def data_outside(source: Source):
 
 def not_translated(h, g, depth, lower):
     """The network without the shift into the positive orthant."""
-    return witnesses.identity_layers(h, g, depth, torch.zeros_like(lower))
+    return witnesses.identity_layers(h, g, depth, 0 * lower)
 
 
 @construction(
