@@ -191,10 +191,7 @@ def closed(y):
     instances=functions_through_a_line(),
     tight=isometries_of_a_line(),
     needs={"f factors through R^1": identities_of_the_plane()},
-    mutants={
-        "back to the start": {"path": closed},
-        "exponent 4/L of the cost": {"exponent": 4},
-    },
+    mutants={"back to the start": {"path": closed}, "exponent 4/L of the cost": {"exponent": 4}},
     no_ball="shortest paths and linear regions are found for float points and weights",
     effort=0.2,
     errata=(

@@ -105,10 +105,7 @@ def test_piecewise_linear_depth_three(form, extra, slope, x, *, maximum=two_laye
     "rank.piecewise-linear-depth-three-on-integers",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 8"),
     instances=integer_functions(),
-    mutants={
-        "minima for maxima": {"maximum": minimum},
-        "a unit less": {"maximum": a_unit_less},
-    },
+    mutants={"minima for maxima": {"maximum": minimum}, "a unit less": {"maximum": a_unit_less}},
     witness=witnesses.max_network,
     effort=0.3,
 )
