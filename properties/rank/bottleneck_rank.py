@@ -1,4 +1,4 @@
-"""Prop. 1 and Example 1 of `rank`: the bottleneck rank has its axioms, and can exceed that of Jacobians."""
+"""Prop. 1 and Example 1 of `rank`: the bottleneck rank, its axioms, and where it is larger."""
 
 import math
 from fractions import Fraction
@@ -50,9 +50,8 @@ def through_the_larger(f, g):
 
 def inner_parts_only(f, e):
     """The sum with the outer part of f also for e: right only where the two agree."""
-    return witnesses.add(
-        f, witnesses.Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f
-    )
+    other = witnesses.Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f
+    return witnesses.add(f, other)
 
 
 @construction(
