@@ -31,10 +31,7 @@ from ._regions import rank_over
 
 @instances
 def conjugated_matrices(source: Source, *, slopes=(0.5, 0.25, -0.5)):
-    """Piecewise-linear ψ, φ with invertible layers, integer factors U, V of full rank k, an offset.
-
-    Then a box.
-    """
+    """Bijections ψ and φ, integer factors U, V of full rank k, an offset, and a box."""
     m, n = source.integer(1, 3), source.integer(1, 3)
     k = source.integer(1, min(m, n))
     U, V = integer_factors(source, m, n, k)
