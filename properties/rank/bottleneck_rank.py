@@ -23,7 +23,7 @@ from ._regions import proved_rank
 
 
 def factorised(source: Source, inputs: int, outputs: int, like: Network | None = None):
-    """A function R^inputs → R^outputs through R^k, k drawn; its slope is drawn, or that of `like`."""
+    """A function R^inputs → R^outputs through R^k, k drawn; of a drawn slope, or that of `like`."""
     k = source.integer(1, 3)
     g = network(source, depth=(1, 2), width=(1, 3), inputs=inputs, outputs=k, bound=2.0)
     h = network(source, depth=(1, 2), width=(1, 3), inputs=k, outputs=outputs, bound=2.0)

@@ -15,7 +15,7 @@ def middle(run, values):
 
 
 def dimension(run, which=""):
-    """The rank of the Z_ℓ, or of the centred ones, if all middle layers have it, with a gap of 10."""
+    """The rank of the Z_ℓ, or of the centred ones, if all middle layers have it, before a gap."""
     ranks, gaps = (middle(run, run.measured[f"{which}{name}"]) for name in ("ranks", "gaps"))
     return ranks[0] if len(set(ranks)) == 1 and min(gaps) >= 10 else None
 

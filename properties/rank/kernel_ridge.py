@@ -1,6 +1,6 @@
 """App. D of `rank`: the Jacobian of kernel ridge regression, and its rank."""
 
-from functools import partial
+from functools import cache, partial
 
 import torch
 
@@ -83,9 +83,14 @@ def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=data.KernelRidge.
 
 def generic(source: Source, *shape: int, seed: tuple[int, str]):
     """Entries within 1/16 of fixed random dyadic numbers in [-1, 1]: in general position."""
+    return source.tensor(*shape, low=-0.0625, high=0.0625) + fixed(shape, *seed)
+
+
+@cache
+def fixed(shape: tuple[int, ...], *seed: object):
+    """Random dyadic numbers in [-1, 1]; kept, as they cannot be drawn again while a map runs."""
     generator = torch.Generator().manual_seed(seed_of(*seed))
-    fixed = torch.randint(-1024, 1025, shape, generator=generator).to(torch.float64) / 1024
-    return source.tensor(*shape, low=-0.0625, high=0.0625) + fixed
+    return torch.randint(-1024, 1025, shape, generator=generator).to(torch.float64) / 1024
 
 
 @instances
