@@ -237,6 +237,9 @@ class Stepped(Network):
     def __call__(self, x):
         return super().__call__(x) + 4 * (x[..., :1] < 0) + 8 * (x[..., 1:] < 0)
 
+    def describe(self):
+        return f"{super().describe()}, plus 4 times the number of the arm"
+
 
 @instances
 def functions_to_the_line(source: Source):
