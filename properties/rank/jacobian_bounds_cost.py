@@ -82,7 +82,6 @@ def padded_balanced_networks(source: Source):
     return with_zero_units(base, 0, source.integer(1, 2)), base, x, 0 * x
 
 
-
 @bound(
     "rank.jacobian-bounds-cost-at-kinks",
     paper("rank", "Prop. 3/7"),
