@@ -12,7 +12,7 @@ from ._rounding import rounding, size, slack
 
 @instances
 def steep_right_angles(source: Source):
-    """`right_angles` of the side 1/√2 up to a rotation, with a slope a < 0 and 1 + a between 2^−24 and 2^−20, at x > 0."""
+    """The side 1/√2 up to a rotation, a slope a < 0 with 1 + a in [2^−24, 2^−20], and x > 0."""
     k, depth = source.integer(1, 3), source.integer(2, 5)
     slope = source.tensor(low=2.0**-24, high=2.0**-20) - 1
     turn, y = orthogonal(source, k), positive(source, k)

@@ -1,7 +1,4 @@
-"""Theorem 6 of `bottleneck`, main text: one chain of orthonormal frames close to all weights.
-
-True for slopes from 0 to 1, false for every negative slope.
-"""
+"""Theorem 6 of `bottleneck`, main text: one chain of frames near all weights, for a ≥ 0 alone."""
 
 from fractions import Fraction
 
