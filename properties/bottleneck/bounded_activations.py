@@ -1,4 +1,4 @@
-"""Theorem 7/16 of `bottleneck`, from an inequality of means: a bounded kernel bounds activations."""
+"""Theorem 7/16 of `bottleneck`: a bounded kernel bounds activations, by an inequality of means."""
 
 from fractions import Fraction
 
