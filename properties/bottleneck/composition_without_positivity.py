@@ -130,7 +130,7 @@ def signed_sequences(source: Source):
     """
     k, middle = source.integer(1, 2), source.integer(1, 2)
 
-    def part(**ends: int) -> Network:
+    def part(**ends):
         return network(source, depth=(1, 2), width=(1, 2), slopes="relu", bound=2.0, **ends)
 
     g_1, g_2 = part(outputs=k), part(inputs=k, outputs=middle)
