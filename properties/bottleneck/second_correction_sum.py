@@ -1,33 +1,27 @@
-"""Proposition 4.2/14.2 of `bottleneck` for linear maps, and what its hypothesis says of them."""
+"""Proposition 4.2/14.2 of `bottleneck` for linear maps, and §3.1: what a sum of linear maps costs."""
+
+from fractions import Fraction
 
 import torch
 
 from rankcheck import Erratum, bound, costs, eq, identity, leq, linalg, paper
-from rankcheck.instances import Source, instances, orthogonal, semi_orthogonal, triangular
+from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal
 
-#: A bound on the rounding error of the singular values of a product, for these instances.
-NOISE = 2.0**-32
+from ._invertible import NOISE, invertible
 
-
-def block(source: Source, k: int, *, near_isometry: bool = False):
-    """An invertible k × k matrix."""
-    if near_isometry:
-        return orthogonal(source, k)
-    return orthogonal(source, k) @ triangular(source, k, low=0.25, high=4.0, above=2.0)
+#: A bound on the rounding error of the singular values, for `maps_and_a_new_direction`.
+FINE = 2.0**-36
 
 
 def skew_bases(source: Source, k: int, m: int, low: float):
     """Bases of a k-plane and an m-plane with principal angles of sine 2t/(1 + t²), t in [low, 1]."""
     Q = semi_orthogonal(source, k + m + source.integer(0, 1), k + m)
     common = min(k, m)
-    t = Q.new_ones((*source.batch, common))
-    if low < 1:
-        t = source.tensor(common, low=low, high=1.0)
-    t = torch.cat((t, Q.new_ones((*source.batch, m - common))), -1)
+    t = source.tensor(common, low=low, high=1.0) if low < 1 else Q.new_ones(common)
+    t = torch.hstack((t, Q.new_ones(m - common)))
     cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-    near = torch.cat((Q[..., :common], Q[..., k : k + m - common]), -1)
-    second = cosine.unsqueeze(-2) * near + sine.unsqueeze(-2) * Q[..., k:]
-    return Q[..., :k], second @ orthogonal(source, m)
+    near = torch.hstack((Q[:, :common], Q[:, k : k + m - common]))
+    return Q[:, :k], (cosine * near + sine * Q[:, k:]) @ orthogonal(source, m)
 
 
 @instances
@@ -36,8 +30,9 @@ def skew_sums(source: Source, *, low=0.25, near_isometry=False):
     k, m = source.integer(1, 2), source.integer(1, 2)
     U_A, U_B = skew_bases(source, k, m, low)
     V_A, V_B = skew_bases(source, k, m, low)
-    M_A = block(source, k, near_isometry=near_isometry)
-    return U_A, M_A, V_A, U_B, block(source, m, near_isometry=near_isometry), V_B
+    block = orthogonal if near_isometry else invertible
+    M_A, M_B = block(source, k), block(source, m)
+    return U_A, M_A, V_A, U_B, M_B, V_B
 
 
 @instances
@@ -78,18 +73,22 @@ def test_first_correction_linear_sum(U_A, M_A, V_A, U_B, M_B, V_B, *, weight=1):
     return leq(angles * weight, 2 * (first + second - both), scale=size)
 
 
+def sums(source: Source, low: float):
+    """A and B of `skew_sums`, and a depth."""
+    U_A, M_A, V_A, U_B, M_B, V_B = skew_sums(low=low)(source)
+    return U_A @ M_A @ V_A.mT, U_B @ M_B @ V_B.mT, source.integer(1, 8)
+
+
 @instances
 def orthogonal_sums(source: Source):
     """A and B with orthogonal images and row spaces, and a depth."""
-    A = skew_sums(low=1.0)(source)
-    return A[0] @ A[1] @ A[2].mT, A[3] @ A[4] @ A[5].mT, source.integer(1, 8)
+    return sums(source, 1.0)
 
 
 @instances
 def sums_at_an_angle(source: Source):
     """A and B whose images or row spaces are not orthogonal, and a depth."""
-    A = skew_sums()(source)
-    return A[0] @ A[1] @ A[2].mT, A[3] @ A[4] @ A[5].mT, source.integer(1, 8)
+    return sums(source, 0.25)
 
 
 @identity(
@@ -121,10 +120,57 @@ def test_second_correction_sum(A, B, L, *, share=1):
     general the rule follows from bottleneck.sum where one of the two sequences of networks has no bias in
     its last layer, which is not checked.
     """
-    u, v = costs.log_gram_squared(A, NOISE), costs.log_gram_squared(B, NOISE)
-    both = costs.log_gram_squared(A + B, NOISE)
+    u, v, both = (costs.log_gram_squared(M, NOISE) for M in (A, B, A + B))
     cost = costs.linear_cost(A, L, NOISE) + costs.linear_cost(B, L, NOISE) * share
     return (
         eq(both, u + v * share, scale=1 + u + v, label="the second correction"),
         eq(costs.linear_cost(A + B, L, NOISE), cost, scale=cost, label="the cost"),
+    )
+
+
+@instances
+def maps_and_a_new_direction(source: Source):
+    """A of rank k, unit vectors orthogonal to its image and its row space, ε in [2⁻¹⁰, 1], a depth."""
+    k, L = source.integer(1, 3), source.integer(1, 12)
+    out, into = (semi_orthogonal(source, k + 1, k + 1) for _ in range(2))
+    A = out[:, :k] @ invertible(source, k) @ into[:, :k].mT
+    return A, out[:, k], into[:, k], positive(source, low=2.0**-10, high=1.0), L
+
+
+def costs_of_two_terms(A, L, noise):
+    """L rank A + 2 log|A|_+."""
+    return L * linalg.rank(A, noise) + 2 * linalg.log_pseudo_determinant(A, noise)
+
+
+@identity(
+    "bottleneck.minima-of-each-rank",
+    paper("bottleneck", "§3.1, minima of each rank"),
+    instances=maps_and_a_new_direction(),
+    mutants={
+        "the two-term sum for the cost": {"cost": costs_of_two_terms},
+        "the exponent of one layer more": {"more": 1},
+    },
+)
+def test_minima_of_each_rank(A, u, v, e, L, *, cost=costs.linear_cost, more=0):
+    r"""A new singular value raises the cost of a linear map, and lowers its two-term approximation.
+
+    For $A$ of rank $k$, unit vectors $u \perp \operatorname{Im} A$ and $v \perp \operatorname{Im} A^T$, and
+    $\varepsilon > 0$,
+    $$R(A + \varepsilon u v^T; L) = R(A; L) + L\,\varepsilon^{2/L},$$
+    while $L \operatorname{rank} A + 2 \log|A|_+$ changes by $L + 2 \log \varepsilon$, which is negative for
+    $\varepsilon < e^{-L/2}$ and tends to $-\infty$.
+
+    So for $L \ge 3$ the cost is a cusp at the matrices of rank $k$, in the directions that raise the rank, and a
+    minimum of loss plus cost among them is a local minimum in these directions. The sum of the first two terms,
+    with which the source argues for one local minimum for each rank, has no local minimum of a rank below
+    the largest: the argument is about the cost, or about functions of a fixed rank. Only these directions are
+    checked, and linear maps.
+    """
+    B = A + e * torch.outer(u, v)
+    size = 1 + L * A.shape[1] + costs.linear_cost(A, L, FINE)
+    rise = linalg.power(e, Fraction(2, L + more)) * L
+    two = costs_of_two_terms(B, L, FINE) - costs_of_two_terms(A, L, FINE)
+    return (
+        eq(cost(B, L, FINE) - cost(A, L, FINE), rise, scale=size, label="the cost"),
+        eq(two, 2 * e.log() + L, scale=size, label="two terms"),
     )

@@ -3,6 +3,8 @@
 As in the abstract, k singular values of almost all weights are near 1, the others near 0.
 """
 
+from fractions import Fraction
+
 import torch
 
 from rankcheck import bound, eq, identity, leq, linalg, paper, witnesses
@@ -231,7 +233,7 @@ def test_masked_projection(P, Q, d, *, logs=2):
     """
     M, k = P.mT @ (d[:, None] * Q), P.shape[1]
     determinant, norm = torch.linalg.det(M).abs(), linalg.frobenius_squared(M)
-    regular = determinant > 2.0**-30
+    regular = determinant > linalg.scalar(Fraction(1, 2**30), determinant)
     logarithm = torch.where(regular, determinant, 1.0).log()
     return (
         leq(k, norm - logs * logarithm, where=regular, label="the determinant"),
