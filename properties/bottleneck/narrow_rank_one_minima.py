@@ -250,9 +250,7 @@ def test_narrow_rank_one_minima(samples, k, *, dimensions=0, weight=steepness):
             label="a layer",
         ),
         leq(
-            abs(slow.value - exponent),
-            slow.reach(LEVEL) + FINITE_SIZE,
-            label="along a short path",
+            abs(slow.value - exponent), slow.reach(LEVEL) + FINITE_SIZE, label="along a short path"
         ),
         leq(abs(wild.value - 4), wild.reach(LEVEL), label="in the order of a coordinate"),
     )

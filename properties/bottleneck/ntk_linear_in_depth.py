@@ -107,10 +107,7 @@ def uncut(net):
     "bottleneck.ntk-below-linear",
     paper("bottleneck", "§4"),
     instances=codes(),
-    mutants={
-        "steps that do not end": {"change": uncut},
-        "a layer adds 2 % less": {"share": 0.98},
-    },
+    mutants={"steps that do not end": {"change": uncut}, "a layer adds 2 % less": {"share": 0.98}},
     loose={
         "the trace": "the bounds of the four outer layers are added",
         "a layer is small": "the code is smaller than its bound but at t = 1; the ratio tends to 1",

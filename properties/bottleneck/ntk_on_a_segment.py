@@ -96,10 +96,7 @@ def end_to_end(net, ends, biases=False):
     paper("bottleneck", "Prop. 9/18 (ReLU)"),
     instances=networks_on_segments(slopes="relu"),
     tight=isometries_and_heavy_chains(),
-    needs={
-        "one activation pattern on the segment": ANY_TWO_POINTS,
-        "ReLU": leaky_chains(),
-    },
+    needs={"one activation pattern on the segment": ANY_TWO_POINTS, "ReLU": leaky_chains()},
     mutants={"a third instead of a quarter": {"share": Fraction(1, 3)}},
     errata=Erratum(
         printed="the pre-activations of all neurons of the network remain constant on the segment "

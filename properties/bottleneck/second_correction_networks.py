@@ -26,10 +26,7 @@ from ._steep_chains import steep_chains
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(1.0 + 2**-23, 1.0 + 2**-21)),
     needs={"|a| <= 1": steep_chains()},
-    mutants={
-        "2.04 log": {"logs": 2.04},
-        "exponent 2.04/L": {"exponent": Fraction(51, 25)},
-    },
+    mutants={"2.04 log": {"logs": 2.04}, "exponent 2.04/L": {"exponent": Fraction(51, 25)}},
     errata=Erratum(
         printed=r"For all inputs $x$ where $\operatorname{Rank} Jf(x) = R^{(0)}(x)$",
         right=r"$\operatorname{Rank} Jf(x) = R^{(0)}(f; \Omega)$, as in Theorem 11",
@@ -135,10 +132,7 @@ def projections_at_an_angle(source: Source):
     instances=compositions(),
     tight=powers_of_a_diagonal(),
     needs={"the first corrections add up": projections_at_an_angle()},
-    mutants={
-        "2 % more": {"weight": 1.02},
-        "the depth of f alone": {"depth": lambda f, g: f.depth},
-    },
+    mutants={"2 % more": {"weight": 1.02}, "the depth of f alone": {"depth": lambda f, g: f.depth}},
 )
 def test_second_correction_of_compositions(
     f, g, x, *, weight=1, depth=lambda f, g: f.depth + g.depth

@@ -135,10 +135,7 @@ def multiples_of_isometries(source: Source):
     paper("bottleneck", "proof of Thm 15"),
     instances=matrices(),
     tight=multiples_of_isometries(),
-    mutants={
-        "log|A|_+ counted 2.04 times": {"logs": 2.04},
-        "rank 2 % larger": {"ranks": 1.02},
-    },
+    mutants={"log|A|_+ counted 2.04 times": {"logs": 2.04}, "rank 2 % larger": {"ranks": 1.02}},
 )
 def test_singular_value_gap(A, *, logs=2, ranks=1):
     r"""The norm and the log-determinant of a matrix bound its distance from an isometry.
