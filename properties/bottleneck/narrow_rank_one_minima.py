@@ -61,11 +61,6 @@ def tasks_with_atoms(source: Source):
 DEVIATIONS = 4.0
 
 
-def codimension(k):
-    """1 − 1/k."""
-    return 1 - 1 / k
-
-
 def neighbour_constant(k):
     """Γ(1 + 1/k) V_k^(−1/k) / 2, with V_k the volume of the unit ball.
 
@@ -96,7 +91,7 @@ def steepness(f):
     no_ball="the points are random floats",
     effort=0.2,
 )
-def test_rank_one_regularity(task, k, *, exponent=codimension):
+def test_rank_one_regularity(task, k, *, exponent=lambda k: 1 - 1 / k):
     r"""Functions through $\mathbb R^1$ that fit N points of $\mathbb R^k$ are steep, like $N^{1 - 1/k}$.
 
     For every interpolant $f = h \circ g$ through $\mathbb R^1$ of $N$ inputs of diameter $D$ and $N$

@@ -192,11 +192,6 @@ def by_own_share(p):
     return 1 / p, 1 / (1 - p)
 
 
-def by_the_other_share(p):
-    """As printed: 1/(1 − p) for f and 1/p for g."""
-    return 1 / (1 - p), 1 / p
-
-
 def expansion(parts, t, m):
     """r and u of the cost kL + r + u/L of `stretched`, and a bound of the remainder."""
     D, depth = torch.diag(t), parts[0].depth + parts[1].depth
@@ -211,7 +206,7 @@ def expansion(parts, t, m):
     paper("bottleneck", "proof of Prop. 14"),
     instances=sequences(),
     needs={"g is non-negative": negative_sequences()},
-    mutants={"the weights exchanged": {"weights": by_the_other_share}},
+    mutants={"the weights exchanged": {"weights": lambda p: (1 / (1 - p), 1 / p)}},
     errata=(
         Erratum(
             printed=r"$R^{(2)}(f\circ g) \le 1/(1 - p) R^{(2)}(f) + 1/p R^{(2)}(g)$, for $\lim "

@@ -92,15 +92,12 @@ def test_second_correction_linear(t, isometries, a, x, *, witness=witnesses.bala
     )
 
 
-def middle(source: Source, depth: int):
-    """The layers behind which a part of the network begins and ends: 0 ≤ first < last ≤ L."""
-    first = source.integer(0, depth - 1)
-    return first, source.integer(first + 1, depth)
-
-
 @instances
 def cheapest_linear_networks(source: Source):
-    """A linear map as a network of least cost; k, R^(1)(A), the numbers t_i = log s_i; two layers."""
+    """A linear map as a network of least cost; k, R^(1)(A), the numbers t_i = log s_i; two layers.
+
+    Behind these a part of the network begins and ends: 0 ≤ first < last ≤ L.
+    """
     L, V, U, t = ends_and_roots(source, (2, 12))
     if source.choice(("orthant", "any")) == "orthant":
         inside = [nonnegative_isometry(source, len(t), V) for _ in range(L - 1)]
@@ -108,8 +105,8 @@ def cheapest_linear_networks(source: Source):
         y = source.tensor(len(t), low=0.0) - 2
         inside = [isometry_at(source, t**layer * y) for layer in range(1, L)]
     net = witnesses.balanced_cone_network(t, (V, *inside, U), slope(source))
-    logs = t.log() * L
-    return net, len(t), 2 * logs.sum(), logs, *middle(source, L)
+    logs, first = t.log() * L, source.integer(0, L - 1)
+    return net, len(t), 2 * logs.sum(), logs, first, source.integer(first + 1, L)
 
 
 @instances
@@ -186,11 +183,6 @@ def one_value_beyond_one(source: Source):
     return ((out * torch.hstack((s, s.new_ones(k - 1)))) @ into.mT,)
 
 
-def by_the_determinant(A):
-    """The first correction, 2 log|A|_+, in place of the second."""
-    return torch.relu(2 * linalg.log_pseudo_determinant(A, NOISE))
-
-
 def half_the_square(A):
     """R^(2)(A) = ½‖log_+ AᵀA‖²."""
     return costs.log_gram_squared(A, NOISE) / 2
@@ -203,7 +195,9 @@ def half_the_square(A):
     tight=one_value_beyond_one(),
     mutants={
         "2 % less": {"weight": 0.98},
-        "the first correction": {"correction": by_the_determinant},
+        "the first correction": {
+            "correction": lambda A: torch.relu(2 * linalg.log_pseudo_determinant(A, NOISE))
+        },
     },
 )
 def test_second_correction_bounds_the_norm(A, *, correction=half_the_square, weight=1):

@@ -130,16 +130,6 @@ def test_most_layers(net, x, *, logs=2, ranks=1):
     )
 
 
-def mirrored(net, x, k):
-    """The one-sided frames, the sign of every U changed."""
-    return [(-U, V) for U, V in witnesses.one_sided_frames(net, x, k)]
-
-
-def reflected(net, x, k):
-    """The chained frames, the sign of every second one changed: bases of the same subspaces."""
-    return [-A if index % 2 else A for index, A in enumerate(witnesses.chained_frames(net, x, k))]
-
-
 def defect(frames, k):
     """Σ ‖AᵀA − I_k‖_F² over the frames; all but the first k columns of A have to be zero."""
     grams = [A.mT @ A for A in frames]
@@ -152,8 +142,14 @@ def defect(frames, k):
     paper("bottleneck", "Thm 6/15"),
     instances=networks_with_bottlenecks(),
     mutants={
-        "every left frame reflected": {"pairs": mirrored},
-        "every second frame of the chain reflected": {"chain": reflected},
+        "every left frame reflected": {
+            "pairs": lambda *at: [(-U, V) for U, V in witnesses.one_sided_frames(*at)]
+        },
+        "every second frame of the chain reflected": {
+            "chain": lambda *at: [
+                (-1) ** i * A for i, A in enumerate(witnesses.chained_frames(*at))
+            ]
+        },
     },
     witness=witnesses.projections,
     no_ball="singular vectors are irrational; the claims that bound the distances run on balls",
