@@ -9,7 +9,6 @@ import torch
 
 from rankcheck import Erratum, Network, bound, costs, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import (
-    Range,
     Source,
     away_from_zero,
     instances,
@@ -262,7 +261,7 @@ def test_nearest_neighbour_path(y, *, ends=1):
 
 
 @instances
-def curves(source: Source, *, pieces: Range = (1, 4), start: float = 4.0):
+def curves(source: Source, *, pieces=(1, 4), start=4.0):
     """Knots of x in [0, D], of z >= 0 and of y, and how many layers have width one."""
     n, m = source.integer(*pieces), source.integer(1, 2)
     layers = source.integer(1, 4)
