@@ -10,8 +10,7 @@ import torch
 from rankcheck import data, eq, identity, leq, linalg, networks, paper, statistical, witnesses
 from rankcheck.instances import Source, instances, seed_of
 
-#: The number of seeds, all of which have been tried: so many are the pilot, on which `DEVIATIONS` and
-#: `FINITE_SIZE` were fixed, and as many more test the claims.
+#: The number of seeds of the pilot, which fixed `DEVIATIONS` and `FINITE_SIZE`, and again of the claims.
 SEEDS = 32
 
 
