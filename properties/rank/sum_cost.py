@@ -1,4 +1,4 @@
-"""Thm 4.2 of `rank`: the cost of a sum, and the cross term that is missing in print."""
+"""Thm 4.2 of `rank` and its proof: padding, the cost of a sum, and the cross term that is missing."""
 
 import torch
 
@@ -14,7 +14,71 @@ from rankcheck import (
     tolerances,
     witnesses,
 )
-from rankcheck.instances import Source, instances, network
+from rankcheck.instances import Source, instances, network, network_at_points
+
+
+@instances
+def networks_and_widths(source: Source):
+    """A network, larger hidden widths, and a point where the network is differentiable."""
+    net, x = network_at_points(source, depth=(2, 5))
+    return net, [n + source.integer(0, 3) for n in net.widths[1:-1]], x
+
+
+@instances
+def networks_and_one_unit_less(source: Source):
+    """The same with hidden widths that are smaller by one, in a control."""
+    net, x = network_at_points(source, depth=(2, 4), width=(2, 4))
+    return net, [n - 1 for n in net.widths[1:-1]], x
+
+
+def pad_or_cut(net, hidden):
+    """The padded network; units beyond a smaller width are left out."""
+    most = [max(n, m) for n, m in zip(hidden, net.widths[1:-1], strict=True)]
+    wide = witnesses.pad(net, most)
+    ends = (net.widths[0], *hidden, net.widths[-1])
+    return wide.with_parameters(
+        [w[:n, :m] for w, n, m in zip(wide.weights, ends[1:], ends[:-1], strict=True)],
+        [b[:n] for b, n in zip(wide.biases, ends[1:], strict=True)],
+    )
+
+
+def copies(net, hidden):
+    """A network whose added units are copies of the first unit of their layer."""
+    padded = witnesses.pad(net, hidden)
+    weights, biases = [], []
+    for w, b, n in zip(padded.weights, padded.biases, net.widths[1:], strict=True):
+        added = torch.arange(len(b), device=b.device) >= n
+        weights.append(torch.where(added[:, None], w[0], w))
+        biases.append(torch.where(added, b[0], b))
+    return padded.with_parameters(weights, biases)
+
+
+@construction(
+    "rank.padding",
+    paper("rank", "Remark 2, proof of Thm 4"),
+    instances=networks_and_widths(),
+    needs={"no hidden width is smaller": networks_and_one_unit_less()},
+    mutants={"copies of a unit for zero units": {"witness": copies}},
+    witness=witnesses.pad,
+    audit="left out: a construction: zero units keep function and cost",
+)
+def test_padding(net, hidden, x, *, witness=pad_or_cut):
+    r"""A network is one of any larger hidden widths, at the same cost.
+
+    For every network of widths $n$ and all $n' \ge n$ with $n'_0 = n_0$, $n'_L = n_L$ there is a
+    network of widths $n'$ with the same function and the same $\|\theta\|^2$: the added units have
+    zero weights and zero bias. So the least cost of a function, over networks of given widths, does
+    not rise with a hidden width, and a result about networks of widths $n^*$ with a constant $C$
+    holds for all larger widths with the same $C$.
+    """
+    wide = witness(net, hidden)
+    widths = zip(wide.widths[1:-1], hidden, strict=True)
+    return (
+        eq(wide(x), net(x), scale=tolerances.network_scale(net, x), label="the function"),
+        eq(wide.cost(), net.cost(), label="the cost"),
+        eq(wide.jacobian(x), net.jacobian(x), error=net.jacobian_noise(x), label="the Jacobian"),
+        *(eq(got, stated, label=f"width {layer}") for layer, (got, stated) in enumerate(widths, 1)),
+    )
 
 
 @instances
@@ -22,27 +86,21 @@ def summands(source: Source):
     """Networks f and g of one depth, with the same inputs and outputs, and a point."""
     depth = source.integer(2, 4)
     f = network(source, depth=(depth, depth))
-    g = network(
-        source, depth=(depth, depth), inputs=f.widths[0], outputs=f.widths[-1], slopes="relu"
-    )
-    return f, Network(g.weights, g.biases, f.slope), source.tensor(f.widths[0])
+    n, m = f.widths[0], f.widths[-1]
+    g = network(source, depth=(depth, depth), inputs=n, outputs=m, slopes="relu")
+    return f, Network(g.weights, g.biases, f.slope), source.tensor(n)
 
 
 def last_biases(f, g):
     """Twice the inner product of the last biases."""
-    return 2 * (f.biases[-1] * g.biases[-1]).sum(-1)
-
-
-def nothing(f, g):
-    """The cross term, forgotten."""
-    return torch.zeros_like(last_biases(f, g))
+    return 2 * (f.biases[-1] @ g.biases[-1])
 
 
 @construction(
     "rank.sum-cost",
     paper("rank", "Thm 4.2"),
     instances=summands(),
-    mutants={"the cross term forgotten, as printed": {"cross": nothing}},
+    mutants={"the cross term forgotten, as printed": {"cross": lambda f, g: 0}},
     witness=Network.add,
 )
 def test_sum_cost(f, g, x, *, cross=last_biases):
@@ -102,8 +160,8 @@ def constants_at_depth_three(source: Source):
     p = source.tensor(low=0.5, high=1.0)
     s, zero = 1 + p * p, 0 * p
     factor = 2 * s / (1 + s * s)
-    weights = [w[..., None, None] for w in (zero, p, factor * s)]
-    return Network(weights, [b.unsqueeze(-1) for b in (p, zero + 1, factor)])
+    weights = [w.reshape(1, 1) for w in (zero, p, factor * s)]
+    return Network(weights, [b.reshape(1) for b in (p, zero + 1, factor)])
 
 
 @bound(
@@ -125,8 +183,8 @@ def test_constant_cost(net, *, least=witnesses.least_constant_cost):
     For $|v| \le 2$ it is the least cost at every depth (bottleneck.constant-cost). For $|v| > 2$
     depth three is cheaper, which is the control. Proof: docs/proofs/constants-at-every-depth.md.
     """
-    origin = net.weights[0].new_zeros((*net.batch, net.widths[0]))
-    return leq(least(net(origin)[..., 0]), net.cost())
+    (value,) = net(net.weights[0].new_zeros(net.widths[0]))
+    return leq(least(value), net.cost())
 
 
 @instances

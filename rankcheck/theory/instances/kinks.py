@@ -58,17 +58,16 @@ def clear_of_boundaries(
 
 def moved_units(net: Network, x: Any, active: Sequence[tuple[int, int]], clear: bool) -> Network:
     """The network with units turned as `active` says and, if `clear`, off their kinks."""
-    alpha, weights, biases, many = x, [], [], x.ndim == 2
+    alpha, weights, biases = torch.atleast_2d(x), [], []
     for index, (w, b) in enumerate(zip(net.weights[:-1], net.biases[:-1], strict=True)):
-        for step in STEPS if many else STEPS[:1]:
-            z = _affine(w, b, alpha, many).abs()
-            near = (z.amin(-2) if many else z) < CLEARANCE
+        for step in STEPS if x.ndim == 2 else STEPS[:1]:
+            near = (alpha @ w.mT + b).abs().amin(-2) < CLEARANCE
             b = torch.where(near, b + step, b) if clear else b
-        z = _affine(w, b, alpha, many)
+        z = alpha @ w.mT + b
         if active:
-            turned = units_to_turn(z[..., 0, :] if many else z, active[index])
+            turned = units_to_turn(z[0], active[index])
             w, b = torch.where(turned.unsqueeze(-1), -w, w), torch.where(turned, -b, b)
-            z = torch.where(turned.unsqueeze(-2) if many else turned, -z, z)
+            z = torch.where(turned, -z, z)
         weights.append(w)
         biases.append(b)
         alpha = leaky(z, net.slope)
@@ -107,11 +106,8 @@ def clear_without_biases(
         w = _moved_off_kinks(w, alpha)
         z = alpha @ w.mT
         if active:
-            turned = units_to_turn(z[..., 0, :], active[index])
-            w, z = (
-                torch.where(turned.unsqueeze(-1), -w, w),
-                torch.where(turned[..., None, :], -z, z),
-            )
+            turned = units_to_turn(z[0], active[index])
+            w, z = torch.where(turned.unsqueeze(-1), -w, w), torch.where(turned, -z, z)
         if index < net.depth - 2:
             lost = _vanishes(leaky(z, net.slope))
             if index == 0:
@@ -156,9 +152,3 @@ def require_differentiable(source: Source, net: Network, x: Any) -> None:
     if net.depth > 1:
         clear = net.boundary_distance(x) > 0
         source.require(clear, "the network is differentiable at its points")
-
-
-def _affine(w: Any, b: Any, x: Any, many: bool) -> Any:
-    if many:
-        return x @ w.mT + b.unsqueeze(-2)
-    return (w @ x.unsqueeze(-1)).squeeze(-1) + b
