@@ -27,7 +27,7 @@ from ._bottlenecks import (
     networks_with_bottlenecks,
     with_bias,
 )
-from ._rounding import rounding, size, slack
+from ._rounding import slack, tolerated
 
 
 @instances
@@ -112,7 +112,7 @@ def test_singular_values_near_one(net, x, *, logs=2, ranks=1, more=0):
 
     alone = distance(net.weights) + sum(b @ b for b in net.biases)
     following = sum(following_value(w, k) ** 2 for w in both)
-    options = {"where": k > 0, "scale": size(net, at), "error": rounding(net, at)}
+    options = tolerated(net, at)
     return (
         leq(alone, right, label="the weights", **options),
         leq(distance(both), right, label="weights and biases", **options),
