@@ -150,7 +150,7 @@ def along_a_path(y: torch.Tensor) -> witnesses.RankOneInterpolant:
     path = torch.from_numpy(data.serpentine_path(y.numpy()))
     lengths = (path[1:] - path[:-1]).square().sum(-1).sqrt().cumsum(0)
     times = torch.cat((lengths.new_zeros(1), lengths)) / lengths[-1]
-    return witnesses.rank_one_interpolant(times.unsqueeze(-1), path, direction=times.new_ones(1))
+    return witnesses.rank_one_interpolant(times[:, None], path, direction=times.new_ones(1))
 
 
 def layer_share(f):
@@ -160,10 +160,10 @@ def layer_share(f):
 
 def one_more_layer(f):
     """tr Θ(z, z) at depth 6 minus that at depth 5, and the points z, halfway between knots."""
-    z = ((f.knots[1:] + f.knots[:-1]) / 2).unsqueeze(-1)
+    z = ((f.knots[1:] + f.knots[:-1]) / 2)[:, None]
     g = networks.Network.linear((z.new_ones(1, 1),), f.h.slope)
     deep, shallow = (witnesses.identity_layers(f.h, g, depth, f.knots[:1]) for depth in (6, 5))
-    return networks.ntk_trace(deep, z) - networks.ntk_trace(shallow, z), z.squeeze(-1)
+    return networks.ntk_trace(deep, z) - networks.ntk_trace(shallow, z), z[:, 0]
 
 
 #: The probability that a fit lies outside its interval if the model is exact, both sides together.
