@@ -14,9 +14,9 @@ from ._helpers import product
 NAME = "linear.trained-singular-values"
 
 
-def cases(*cases):
+def cases(*chosen):
     """The runs for these pairs of an index rank and a number of points."""
-    where = tuple((("rank", r), ("points", points)) for r, points in cases)
+    where = tuple((("rank", r), ("points", points)) for r, points in chosen)
     return recorded_runs(experiment=NAME, where=where)
 
 
