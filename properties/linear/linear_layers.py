@@ -35,7 +35,7 @@ def balanced_layers(source: Source, *, layers=(1, 5)):
 
 def rounding(factors):
     """A bound of the rounding error of the product of the factors."""
-    return math.prod(linalg.frobenius_squared(W) for W in factors).sqrt() * 2.0**-46
+    return math.prod(linalg.frobenius_squared(W).sqrt() for W in factors) * 2.0**-46
 
 
 @bound(

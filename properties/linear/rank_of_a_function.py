@@ -75,8 +75,8 @@ def the_units_twice(source: Source):
 @instances
 def split_units(source: Source):
     """Units with distinct hyperplanes, and each once more with −7/8 of its outer weight."""
-    *units, x, p = units_on_a_line().build(source)
-    split = with_copies(*units, -0.875)
+    W, b, a, x, p = units_on_a_line().build(source)
+    split = with_copies(W, b, a, -0.875)
     return *split, x, p, *split
 
 

@@ -1,6 +1,7 @@
 """The three orthonormal systems of `separation` are complete: plane waves have small tails."""
 
 from fractions import Fraction
+from typing import Any
 
 import torch
 
@@ -47,7 +48,7 @@ def of_three_more_degrees(d, q, n, like):
 
 
 BASIS, TAILS = separation.orthonormal_table, separation.plane_wave_tails
-MUTANTS = {
+MUTANTS: dict[str, dict[str, Any]] = {
     "without the multiplicities": {"basis": separation.legendre_table},
     "the next dimension": {"basis": next_dimension},
     "tails of three more degrees": {"tails": of_three_more_degrees},
@@ -131,9 +132,8 @@ def test_inner_product_completeness(d, q, n, x, other, *, basis=BASIS, tails=TAI
     """
     t = x @ other
     _, uniform = tails(d, q, n, t)
-    return within(
-        angle(q, t), partial_sums(d, q, t, basis(d, n - 1, t)), uniform, label="at a pair"
-    )
+    sums = partial_sums(d, q, t, basis(d, n - 1, t))
+    return within(angle(q, t), sums, uniform, label="at a pair")
 
 
 @instances

@@ -10,10 +10,7 @@ from ._helpers import neurons_and_constant
 
 @instances
 def separable_sums(source: Source):
-    """F, n, and all coefficients β^j_{kl} of r separable functions, in half of the draws small.
-
-    In half of the draws F has degrees beyond those of the g_j.
-    """
+    """F, n, and all β^j_{kl} of r separable functions, half of them small or of fewer degrees."""
     d, degrees = source.integer(2, 8), source.integer(1, 5)
     alpha = source.tensor(degrees + source.choice((0, 3)))
     n, r = source.integer(0, degrees - 1), source.integer(1, 4)

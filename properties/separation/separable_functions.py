@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import torch
 
@@ -99,7 +100,7 @@ def without_the_root(d, i, j, k, c):
     return separation.zonal_inner_product(d, i, j, c) if j == k else torch.zeros_like(c)
 
 
-MUTANTS = {
+MUTANTS: dict[str, dict[str, Any]] = {
     "P of the next dimension": {"zonal": of_the_next_dimension},
     "without √N": {"cross": without_the_root},
 }
