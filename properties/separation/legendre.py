@@ -1,12 +1,11 @@
-"""“Legendre polynomials” of `separation`: the recurrence of the d-dimensional Legendre
-polynomials."""
+"""“Legendre polynomials” of `separation`: their recurrence, and that they are orthonormal."""
 
 import math
 from fractions import Fraction
 
 import torch
 
-from rankcheck import eq, identity, leq, paper, separation
+from rankcheck import eq, identity, leq, linalg, paper, separation
 from rankcheck.instances import Source, instances
 
 
@@ -56,16 +55,10 @@ def test_legendre_recurrence(d, n, t, *, polynomial=separation.legendre):
     Checked for $d \le 200$, $n \le 400$, with absolute errors, as $P_n$ may be as small as
     $10^{-50}$. The integral is a quadrature in floats and exact on balls.
     """
-    value = polynomial(d, n, t)
-    one = torch.ones_like(t)
+    value, one = polynomial(d, n, t), torch.ones_like(t)
+    integral = separation.laplace_integral(d, n, t)
     return (
-        eq(
-            value,
-            separation.laplace_integral(d, n, t),
-            scale=one,
-            terms=1024,
-            label="Laplace's integral",
-        ),
+        eq(value, integral, scale=one, terms=1024, label="Laplace's integral"),
         eq(polynomial(d, n, one), 1, terms=1024, label="the value at 1"),
         eq(polynomial(d, n, -t), (-1) ** n * value, scale=one, label="parity"),
         leq(value.abs(), 1, terms=1024, label="the bound"),
@@ -115,3 +108,63 @@ def test_legendre_is_gegenbauer(d, n, *, coefficients=gegenbauer):
     """
     pairs = zip(separation.monomials(d, n), coefficients(d, n), strict=True)
     return eq(sum(left != right for left, right in pairs), 0)
+
+
+@instances
+def expansions(source: Source):
+    """A dimension d ≥ 2 and the coefficients of two polynomials in the basis √N P_n."""
+    d, n = source.integer(2, source.choice((6, 200))), source.integer(0, source.choice((6, 100)))
+    return d, source.tensor(n + 1), source.tensor(n + 1)
+
+
+def against_dt(d, degree, like):
+    """Nodes and weights of the measure with the density of μ_d, for polynomials of that degree.
+
+    For odd d the density is a polynomial, and the Gauss–Legendre rule (weight 1/2) is exact. For
+    even d it is a polynomial over √(1 − t²), and the Gauss–Chebyshev rule (weight 1/(π√(1 − t²)))
+    is.
+    """
+    rule = separation.quadrature(2 + d % 2, (degree + d) // 2)
+    nodes, weights = (array.to(like.device) for array in rule)
+    inverse = 2 if d % 2 else linalg.pi(like) * torch.sqrt(1 - nodes * nodes)
+    return nodes, weights * inverse * separation.density(d, nodes)
+
+
+def next_dimension(d, degree, like):
+    """The measure of one dimension more."""
+    return against_dt(d + 1, degree, like)
+
+
+@identity(
+    "separation.orthonormal-basis",
+    paper("separation", "slide: Legendre polynomials"),
+    instances=expansions(),
+    mutants={"another measure": {"measure": next_dimension}},
+    no_ball="Gauss–Gegenbauer nodes are zeros of polynomials, computed in floats",
+    witness=separation.quadrature,
+)
+def test_orthonormal_basis(d, p, q, *, measure=against_dt):
+    r"""The normalised d-dimensional Legendre polynomials are orthonormal under $\mu_d$.
+
+    $\langle \sum_n p_n \sqrt{N_{d,n}} P_n, \sum_n q_n \sqrt{N_{d,n}} P_n \rangle_{L^2(\mu_d)} =
+    \sum_n p_n q_n$, with $d\mu_d = \frac{\Gamma(d/2)}{\sqrt\pi\,\Gamma((d-1)/2)} (1-x^2)^{(d-3)/2}
+    dx$, which has mass 1 and the even moments $\frac{(2k-1)!!}{d(d+2)\cdots(d+2k-2)}$ of a
+    coordinate of a uniform point of the sphere.
+
+    Checked by two rules that are exact for these degrees: one against $dx$ with the density as
+    printed, and the Gauss rule of $\mu_d$. That the basis is complete is
+    separation.legendre-completeness.
+    """
+    degree, scale, relations = len(p) - 1, ((p @ p) * (q @ q)).sqrt(), []
+    printed = measure(d, 2 * degree, p)
+    gauss = [array.to(p.device) for array in separation.quadrature(d, degree + 1)]
+    for name, (nodes, weights) in (("with the density", printed), ("by the Gauss rule", gauss)):
+        table = separation.orthonormal_table(d, degree, nodes)
+        inner = ((table @ p) * (table @ q)) @ weights
+        relations.append(eq(inner, p @ q, scale=scale, terms=2**15, label=name))
+    nodes, weights = printed
+    for k in range(min(degree + 1, 4)):
+        moment = weights @ nodes ** (2 * k)
+        expected = p.new_tensor(float(separation.even_moment(d, k)))
+        relations.append(eq(moment, expected, terms=2**15, label=f"the moment of order {2 * k}"))
+    return tuple(relations)
