@@ -5,7 +5,7 @@ features vary within K classes."""
 
 import torch
 
-from rankcheck import Network, bound, eq, leq, linalg, networks, paper
+from rankcheck import Network, bound, cited, eq, leq, linalg, networks, paper
 from rankcheck.instances import (
     Source,
     away_from_zero,
@@ -303,3 +303,38 @@ def test_neural_rank_collapse(net, x, y, ridge, first, K, *, decay=2, later=0, f
         leq(torch.cat(s), torch.cat(above), scale=rounding, label="singular values"),
         leq(distance, variation, scale=rounding, label="distance from rank K"),
     )
+
+
+@cited(
+    "field.stable-ranks-at-least-norm",
+    paper("timor2022", "on deep networks, as recalled"),
+    reason="no constants at hand: the bound depends on the depth and the norm of a shallower network "
+    "that fits the data; about global minima, which no instance has. "
+    "rank.jacobian-bounds-cost and rank.balanced-layer-norms bound single layers by the cost",
+)
+def test_stable_ranks_at_least_norm():
+    r"""In a deep ReLU network of least norm that fits its data, most layers have low stable rank.
+
+    As recalled: if a network of fixed depth with bounded weights fits (or classifies) the data, then
+    among the networks of depth $L$ that do so and have the least $\|\theta\|$, the harmonic mean over
+    the layers of $\|W_\ell\|_F / \|W_\ell\|_2$, the root of the stable rank, is at most a bound that
+    tends to an absolute constant as $L \to \infty$. It depends on $L$ and on the first network, and is
+    not given here.
+    """
+
+
+@cited(
+    "field.singular-gap-of-escape-directions",
+    paper("bantzis2025", "main result, from the abstract"),
+    reason="no constants at hand: a factor that may depend on the task is not in the abstract; about "
+    "maximisers over all parameters of norm one, which no instance is known to be. "
+    "rank.bottleneck-layer is a similar statement about minima",
+)
+def test_singular_gap_of_escape_directions():
+    r"""The best way out of the saddle at the origin is nearly of rank one in later layers.
+
+    As recalled: a network with small weights leaves the origin along a direction $\theta$, $\|\theta\| =
+    1$; in one along which the loss decreases fastest, the second singular value of $W_\ell$ is at
+    most $C \ell^{-1/4}$ times the first, with a constant $C$ that is not given here. So
+    the bias towards rank one grows with the place of the layer.
+    """
