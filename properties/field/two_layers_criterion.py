@@ -94,10 +94,8 @@ def test_isolation_of_a_term(a, v, h, *, extra=1):
         for e, c in value.to_dict().items()
     }
     isolated = {(0, n, 0, *e): factorial(n) * c for n in range(a + 1) for e, c in u.items()}
-    return (
-        equal(left, isolated, "the terms"),
-        lt(0, len(along(u, (-v[1], v[0]))), label="u at v"),
-    )
+    at_v = along(u, (-v[1], v[0]))
+    return equal(left, isolated, "the terms"), lt(0, len(at_v), label="u at v")
 
 
 @instances

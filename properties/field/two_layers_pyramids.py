@@ -49,10 +49,7 @@ def windows_modulo_primes(source: Source):
     "field.cube-of-pyramids",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
     instances=bases_and_degrees(),
-    mutants={
-        "with their forms": {"twist": 1},
-        "the power of the least coordinate": {"place": -1},
-    },
+    mutants={"with their forms": {"twist": 1}, "the power of the least coordinate": {"place": -1}},
     effort=0.5,
 )
 def test_cube_of_pyramids(e, k, *, twist=0, place=0):
@@ -106,11 +103,7 @@ def window_pyramids(m: int, size: int):
 @cache
 def rank_of_fans(m: int, size: int, k: int) -> int:
     """The dimension over Q that the θ_k of a window span."""
-    twists = (
-        [(1, polytopes.twisted(polytopes.power(f, k), c)) for f, c in one]
-        for one in window_pyramids(m, size)
-    )
-    return rank([polytopes.combined(*terms) for terms in twists])
+    return rank([polytopes.fan_class(e, k) for e in window_bases(m, size)])
 
 
 @cache

@@ -65,10 +65,7 @@ def test_support_functions(
     total = summed(within(e[:r], Q), within(e[r:], R))
     sums = {x: polytopes.support(total, x) for x in points}
     fewer = {x: polytopes.support(Q, y[:r]) + polytopes.support(R, y[r:]) for x, y in forms.items()}
-    return (
-        equal(whole, parts, "cuts"),
-        equal(sums, fewer, "products"),
-    )
+    return equal(whole, parts, "cuts"), equal(sums, fewer, "products")
 
 
 def two_layers(rows, minus=1):

@@ -28,22 +28,18 @@ def weighted_values(source: Source, *, biases=False, depth=(1, 5), width=(1, 4))
     return net, x, u, positive(source, low=0.25, high=2.0)
 
 
-def along_parameters(net, x, u, counted):
-    """Σ_ℓ ⟨W_ℓ, ∂F/∂W_ℓ⟩ + counted(ℓ) ⟨b_ℓ, ∂F/∂b_ℓ⟩ for F = Σ_i ⟨u_i, f(x_i)⟩."""
-    by_weights, by_biases = networks.value_gradient(net, x, u)
-    parts = zip(net.weights, net.biases, by_weights, by_biases, strict=True)
-    return sum(
-        (w * dw).sum() + counted(layer) * (b @ db) for layer, (w, b, dw, db) in enumerate(parts, 1)
-    )
-
-
 def euler(net, x, u, t, scaled, degree, counted):
-    """The two relations of both identities: f at the scaled parameters, and Euler's identity."""
+    """The two relations of both identities: f at the scaled parameters, and Euler's identity.
+
+    Its left side is Σ_ℓ ⟨W_ℓ, ∂F/∂W_ℓ⟩ + counted(ℓ) ⟨b_ℓ, ∂F/∂b_ℓ⟩ for F = Σ_i ⟨u_i, f(x_i)⟩.
+    """
     size, value, factor = tolerances.network_scale(net, x), net(x), t**degree
-    along, total = along_parameters(net, x, u, counted), degree * (u * value).sum()
+    parts = zip(net.weights, net.biases, *networks.value_gradient(net, x, u), strict=True)
+    along = sum((W * G).sum() + counted(i) * (b @ g) for i, (W, b, G, g) in enumerate(parts, 1))
+    total, total_size = degree * (u * value).sum(), degree * (u.abs() * size).sum()
     return (
         eq(scaled(x), factor * value, scale=factor * size, label="homogeneous"),
-        eq(along, total, scale=degree * (u.abs() * size).sum(), label="Euler's identity"),
+        eq(along, total, scale=total_size, label="Euler's identity"),
     )
 
 
@@ -142,7 +138,7 @@ def test_value_bound(net, x, *, exponent=1, share=1):
     """
     value, L = net(x), net.depth
     mean = net.cost() * linalg.scalar(Fraction(share) / L, x)
-    constant = mean**L if exponent == 1 else linalg.power(mean, exponent * L)
+    constant = linalg.power(mean, exponent * L)
     return leq((value * value).sum(-1), constant * (x * x).sum(-1))
 
 
