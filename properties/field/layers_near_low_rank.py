@@ -48,16 +48,7 @@ def coordinates_one_by_one(source: Source):
 
 def steps_and_rank(net, x, y, size, rate, decay):
     """n, and how much rank n batches may add."""
-    return {"steps": x.shape[0], "nB": x.shape[0] * size}
-
-
-def after_each_step(net, x, y, rate, decay):
-    """The networks before and after each step of SGD on the batches, in their order."""
-    nets = [net]
-    for batch, targets in zip(x, y, strict=True):
-        gradient = networks.squared_error_gradient(nets[-1], batch, targets)
-        nets.append(networks.sgd_step(nets[-1], gradient, rate, decay))
-    return nets
+    return {"steps": len(x), "nB": len(x) * size}
 
 
 def norm(A):
@@ -65,9 +56,18 @@ def norm(A):
     return linalg.power(linalg.frobenius_squared(A), 0.5)
 
 
-def sizes(nets, layer):
-    """The sum of the Frobenius norms of one layer over all steps: what rounding is relative to."""
-    return sum(norm(net.weights[layer]) for net in nets)
+def layers_in_training(net, x, y, rate, decay):
+    """Each layer before and after each step of SGD on the batches, in their order."""
+    nets = [net]
+    for batch, targets in zip(x, y, strict=True):
+        gradient = networks.squared_error_gradient(nets[-1], batch, targets)
+        nets.append(networks.sgd_step(nets[-1], gradient, rate, decay))
+    return zip(*(net.weights for net in nets), strict=True)
+
+
+def size_of(layer):
+    """The sum of its norms over all steps: what rounding is relative to."""
+    return sum(map(norm, layer))
 
 
 def retained(rate, decay, n):
@@ -99,12 +99,9 @@ def test_sgd_window_rank(net, x, y, size, rate, decay, *, less=0, factor=retaine
     All layers are trained at once, on mean squared errors; of another loss the vectors
     $\delta_\ell$ are others. Where a unit is at its kink, its derivative is taken as 1.
     """
-    n, nets = len(x), after_each_step(net, x, y, rate, decay)
+    n, layers = len(x), layers_in_training(net, x, y, rate, decay)
     kept = factor(rate, decay, n)
-    ranks = [
-        linalg.rank(after - kept * before, 2.0**-45 * sizes(nets, layer))
-        for layer, (before, after) in enumerate(zip(net.weights, nets[-1].weights, strict=True))
-    ]
+    ranks = [linalg.rank(W[-1] - kept * W[0], 2.0**-45 * size_of(W)) for W in layers]
     return leq(torch.stack(ranks), n * size - less)
 
 
@@ -129,14 +126,13 @@ def test_sgd_singular_values(net, x, y, size, rate, decay, *, earlier=0, factor=
     $|1 - \eta\lambda|^n \|W_{T-n}\| / \|W_T\|$ of a matrix of rank at most $nB$, in the operator norm
     ($k = 1$) and in the Frobenius norm (the sum of squares over $k$).
     """
-    n, nets = len(x), after_each_step(net, x, y, rate, decay)
-    kept, later, before, scale = factor(rate, decay, n).abs(), [], [], []
-    for layer, W in enumerate(net.weights):
-        s, t = linalg.singular_values(nets[-1].weights[layer]), linalg.singular_values(W)
+    n, later, before, scale = len(x), [], [], []
+    for W in layers_in_training(net, x, y, rate, decay):
+        s, t = linalg.singular_values(W[-1]), linalg.singular_values(W[0])
         first = n * size - earlier
         later += [s[first:], 0 * s[:first]]
-        before.append(kept * t)
-        scale += [sizes(nets, layer)] * len(t)
+        before.append(factor(rate, decay, n).abs() * t)
+        scale += [size_of(W)] * len(t)
     return leq(torch.cat(later), torch.cat(before), scale=torch.stack(scale))
 
 

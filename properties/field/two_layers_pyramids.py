@@ -93,11 +93,9 @@ def window_bases(m: int, size: int):
 
 @cache
 def window_pyramids(m: int, size: int):
-    """The fans of a window: the form and the class of each pyramid."""
-    return [
-        [(form, polytopes.facet_class(F)) for form, _, F in polytopes.fan(e)]
-        for e in window_bases(m, size)
-    ]
+    """The pyramids of the fans of a window: the form and the class of each."""
+    fans = map(polytopes.fan, window_bases(m, size))
+    return [(form, polytopes.facet_class(F)) for fan in fans for form, _, F in fan]
 
 
 @cache
@@ -109,9 +107,12 @@ def rank_of_fans(m: int, size: int, k: int) -> int:
 @cache
 def rank_of_pyramids(m: int, size: int, a: int, w=None, vanishing=False) -> int:
     """The dimension over Q that λ^a ⊗ b span, for the pyramids of a window with λ(w) ≠ 0."""
-    every = (pyramid for one in window_pyramids(m, size) for pyramid in one)
-    chosen = ((f, c) for f, c in every if w is None or vanishing == (polytopes.dot(f, w) == 0))
-    return rank([polytopes.twisted(polytopes.power(f, a), c) for f, c in chosen])
+    chosen = (
+        polytopes.twisted(polytopes.power(f, a), c)
+        for f, c in window_pyramids(m, size)
+        if w is None or vanishing == (polytopes.dot(f, w) == 0)
+    )
+    return rank([*chosen])
 
 
 @identity(
