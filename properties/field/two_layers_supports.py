@@ -141,14 +141,12 @@ def test_two_layers_hold_one(
     For affine maps A, P and l and matrices D and c, the function
     $$l(x) + \sum_i c_i \Big[ P_i(x) + \sum_j D_{ij} |A_j(x)| \Big]_+,$$
     in which P and l skip layers, is that of a ReLU network with two hidden layers, as
-    $y = [y]_+ - [-y]_+$ and $[[y]_+]_+ = [y]_+$. With D = 0 it is any
-    function of one hidden layer. Compared on whole numbers, without a tolerance.
+    $y = [y]_+ - [-y]_+$ and $[[y]_+]_+ = [y]_+$. With D = 0 it is any function of one hidden layer.
+    Compared on whole numbers, without a tolerance.
     """
-    inner = Network(
-        (torch.cat((A.weights[0], -A.weights[0])), torch.cat((D, D), 1)),
-        (torch.cat((A.biases[0], -A.biases[0])), 0 * P.biases[0]),
-    )
-    units = inner.add(behind_one(P, 2))
+    minus_A = A.with_parameters((-A.weights[0],), (-A.biases[0],))
+    absolute = Network.linear((torch.cat((D, D), 1),)).after(A.parallel(minus_A))
+    units = absolute.add(behind_one(P, 2))
     net = Network.linear((c,)).after(units).add(behind_two(skip, 3))
     right = skip(x) + torch.relu(P(x) + A(x).abs() @ D.mT) @ c.mT
     return (
