@@ -250,7 +250,7 @@ def with_other_pair(n: int):
 @cache
 def sums_by_size(n: int, means):
     """The sum of a combination of |F − G| over all sets of k positions, k = 0, ..., n."""
-    sides = [[witnesses.values_on_sets(n, side) for side in (t.left, t.right)] for t in means]
+    sides = ([witnesses.values_on_sets(n, side) for side in (t.left, t.right)] for t in means)
     values = sum(int(t.coefficient) * abs(F - G) for t, (F, G) in zip(means, sides, strict=True))
     sizes = np.bitwise_count(np.arange(1 << n))
     return [int(np.sum(values * (sizes == k))) for k in range(n + 1)]
