@@ -247,11 +247,6 @@ def within_classes(A, K):
     return (classes - classes.mean(1, keepdim=True)).reshape(A.shape)
 
 
-def layers_and_classes(net, x, y, ridge, first, K):
-    """How many layers are stationary, and the number of classes."""
-    return {"stationary layers": net.depth - first, "classes": K}
-
-
 @bound(
     "field.neural-rank-collapse",
     paper("zangrando2024", "on stationary points and within-class variability, as recalled"),
@@ -262,7 +257,7 @@ def layers_and_classes(net, x, y, ridge, first, K):
         "the next singular value of the features": {"later": 1},
         "K − 1": {"fewer": 1},
     },
-    reach=layers_and_classes,
+    reach=lambda net, x, y, ridge, first, K: {"stationary layers": net.depth - first, "classes": K},
     audit="left out: it takes the targets of a loss; an audit has none",
 )
 def test_neural_rank_collapse(net, x, y, ridge, first, K, *, decay=2, later=0, fewer=0):
