@@ -1,32 +1,11 @@
-"""Own results: support functions of polytopes, and what two hidden layers compute."""
+"""Own results: what two hidden layers compute."""
 
-from itertools import product as subsets
+from itertools import product
 
 import torch
 
-from rankcheck import (
-    Network,
-    construction,
-    eq,
-    identity,
-    linalg,
-    paper,
-    polytopes,
-    tolerances,
-    witnesses,
-)
+from rankcheck import Network, construction, eq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances
-
-from ._two_layers import basis, divided, equal, polytope, vector, within
-
-
-@instances
-def cuts_and_sums(source: Source):
-    """P and a hyperplane that meets it; polytopes in the spans of e_1, …, e_r and the rest; points."""
-    m = source.integer(2, 4)
-    first, e = source.integer(1, m - 1), basis(source, m)
-    summands = polytope(source, first), polytope(source, m - first)
-    return *divided(source, m), *summands, e, [vector(source, m, 3) for _ in range(5)]
 
 
 @instances
@@ -34,41 +13,6 @@ def pyramids_at_points(source: Source):
     """p and e_2, …, e_m, of any rank, as rows, and a point."""
     m = source.integer(1, 5)
     return source.tensor(m, m), source.tensor(m)
-
-
-@identity(
-    "field.support-functions",
-    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Prop. 1"),
-    instances=cuts_and_sums(),
-    mutants={
-        "the common part left out": {"common": 0},
-        "the common part twice": {"common": 2},
-        "the hull of both": {"summed": lambda P, Q: [*P, *Q]},
-    },
-)
-def test_support_functions(
-    P, form, height, Q, R, e, points, *, common=1, summed=polytopes.minkowski
-):
-    r"""Support functions are additive on cuts, and of products sums of functions of fewer forms.
-
-    Let $h_P(x) = \max_{p \in P} p \cdot x$. If a hyperplane cuts P into $P_1$ and $P_2$, then
-    $h_P + h_{P_1 \cap P_2} = h_{P_1} + h_{P_2}$. If Q lies in the span of $e_1, \dots, e_r$ and R in
-    that of $e_{r+1}, \dots, e_m$, for a basis e, then $h_{Q+R}(x) = h_Q(e_1 \cdot x, \dots, e_r \cdot
-    x) + h_R(e_{r+1} \cdot x, \dots, e_m \cdot x)$, with Q and R in coordinates for the basis on the
-    right. Checked exactly at integer points, for integer polytopes, $2 \le m \le 4$.
-    """
-    below, above = polytopes.cut(P, form, height)
-    both = [p for p in below if p in above]
-    whole = {x: polytopes.support(P, x) + common * polytopes.support(both, x) for x in points}
-    parts = {x: polytopes.support(below, x) + polytopes.support(above, x) for x in points}
-    r, forms = len(Q[0]), {x: [polytopes.dot(v, x) for v in e] for x in points}
-    total = summed(within(e[:r], Q), within(e[r:], R))
-    sums = {x: polytopes.support(total, x) for x in points}
-    fewer = {x: polytopes.support(Q, y[:r]) + polytopes.support(R, y[r:]) for x, y in forms.items()}
-    return (
-        equal(whole, parts, "cuts"),
-        equal(sums, fewer, "products"),
-    )
 
 
 def two_layers(rows, minus=1):
@@ -94,7 +38,7 @@ def test_pyramids_by_two_layers(rows, x, *, minus=1):
     without a tolerance.
     """
     m = len(x)
-    corners = x.new_tensor([(0,) * m, *((1, *chosen) for chosen in subsets((0, 1), repeat=m - 1))])
+    corners = x.new_tensor([(0,) * m, *((1, *chosen) for chosen in product((0, 1), repeat=m - 1))])
 
     def largest(rows, x):
         return (corners @ rows @ x).amax(0, keepdim=True)
@@ -144,14 +88,12 @@ def test_two_layers_hold_one(
     For affine maps A, P and l and matrices D and c, the function
     $$l(x) + \sum_i c_i \Big[ P_i(x) + \sum_j D_{ij} |A_j(x)| \Big]_+,$$
     in which P and l skip layers, is that of a ReLU network with two hidden layers, as
-    $y = [y]_+ - [-y]_+$ and $[[y]_+]_+ = [y]_+$. With D = 0 it is any
-    function of one hidden layer. Compared on whole numbers, without a tolerance.
+    $y = [y]_+ - [-y]_+$ and $[[y]_+]_+ = [y]_+$. With D = 0 it is any function of one hidden layer.
+    Compared on whole numbers, without a tolerance.
     """
-    inner = Network(
-        (torch.cat((A.weights[0], -A.weights[0])), torch.cat((D, D), 1)),
-        (torch.cat((A.biases[0], -A.biases[0])), 0 * P.biases[0]),
-    )
-    units = inner.add(behind_one(P, 2))
+    minus_A = A.with_parameters((-A.weights[0],), (-A.biases[0],))
+    absolute = Network.linear((torch.cat((D, D), 1),)).after(A.parallel(minus_A))
+    units = absolute.add(behind_one(P, 2))
     net = Network.linear((c,)).after(units).add(behind_two(skip, 3))
     right = skip(x) + torch.relu(P(x) + A(x).abs() @ D.mT) @ c.mT
     return (
