@@ -72,11 +72,6 @@ class Part:
     wrapped: bool = False
     satisfied: set[int] = field(default_factory=set)
 
-    @property
-    def batch(self) -> tuple[int]:
-        """How many there are, as a shape."""
-        return (len(self.valid),)
-
     @cached_property
     def violated(self) -> tuple[torch.Tensor, ...]:
         """Where each relation fails by more than its tolerance."""
@@ -574,7 +569,7 @@ def _agree(one: tuple[Relation, ...], batch: tuple[Relation, ...], place: int) -
             return False
         bands = a.tolerance, b.tolerance
         for here, there in ((a.lhs, b.lhs), (a.rhs, b.rhs)):
-            if beyond_rounding(here, there, *bands) is not None:
+            if beyond_rounding(here, there, *bands):
                 return False
     return True
 
