@@ -9,16 +9,11 @@ from rankcheck.instances import Source, away_from_zero, positive
 BOUND = 2.0
 
 
-def column(slope):
-    """The slope, as it broadcasts against a vector."""
-    return slope if isinstance(slope, float | int) else slope.unsqueeze(-1)
-
-
-def ones_at(like, n, m, rank, *, row=0, column=0):
-    """The n × m matrix with ones at (row + i, column + i) for i < rank, of the kind of `like`."""
-    rows, columns = torch.arange(n)[:, None], torch.arange(m)
+def with_ones(W, rank, row, column):
+    """W, plus one at the places (row + i, column + i) for i < rank."""
+    rows, columns = torch.arange(W.shape[0])[:, None], torch.arange(W.shape[1])
     at = (columns - column == rows - row) & (rows >= row) & (rows < row + rank)
-    return torch.where(at, like.new_ones(()), like.new_zeros(()))
+    return torch.where(at, W + 1, W)
 
 
 def active_network(
@@ -32,29 +27,25 @@ def active_network(
     slope.
 
     Args:
-        x: (*B, n_0).
         extra: the range of the number of units beside the first ones; these have any sign.
         start: the first input and the first output of the matrix of rank `rank`.
         value: f(x); by default the last bias is drawn.
     """
     weights, biases, alpha = [], [], x
     for layer in range(depth):
-        last, inputs = layer == depth - 1, alpha.shape[-1]
+        last = layer == depth - 1
         more = 0 if last else source.integer(*extra)
         n = outputs if last else rank + more
-        W = source.tensor(n, inputs, low=-BOUND, high=BOUND)
-        row, first = (start if last else 0), (0 if layer else start)
-        W = W + ones_at(W, n, inputs, rank, row=row, column=first)
+        W = source.tensor(n, len(alpha), low=-BOUND, high=BOUND)
+        W = with_ones(W, rank, start if last else 0, 0 if layer else start)
         weights.append(W)
         if last:
             break
         z = positive(source, rank)
         if more:
-            z = torch.cat((z, away_from_zero(source, more)), -1)
-        biases.append(z - (W @ alpha.unsqueeze(-1)).squeeze(-1))
-        alpha = networks.leaky(z, column(slope))
-    if value is None:
-        biases.append(source.tensor(outputs, low=-BOUND, high=BOUND))
-    else:
-        biases.append(value - (weights[-1] @ alpha.unsqueeze(-1)).squeeze(-1))
+            z = torch.hstack((z, away_from_zero(source, more)))
+        biases.append(z - W @ alpha)
+        alpha = networks.leaky(z, slope)
+    drawn = value is None
+    biases.append(source.tensor(outputs, low=-BOUND, high=BOUND) if drawn else value - W @ alpha)
     return Network(weights, biases, slope)

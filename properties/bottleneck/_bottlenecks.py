@@ -16,35 +16,31 @@ from rankcheck.instances import (
 
 
 def with_bias(w, b):
-    """(W b), shape (*B, n, m + 1)."""
-    return torch.cat((w, b.unsqueeze(-1)), -1)
+    """(W b)."""
+    return torch.hstack((w, b[:, None]))
 
 
 def following_value(A, k):
-    """s_{k+1}(A), shape (*B), and 0 if there are only k singular values."""
+    """s_{k+1}(A), and 0 if there are only k singular values."""
     s = linalg.singular_values(A)
-    here = torch.arange(s.shape[-1], device=s.device) == k.unsqueeze(-1)
-    return torch.where(here, s, torch.zeros_like(s)).sum(-1)
+    return torch.where(torch.arange(len(s), device=s.device) == k, s, 0).sum()
 
 
 def active_units(source, weights, biases, steepness, x, k):
     """The network with biases raised so that the first k units of each hidden layer are active."""
-    wide = steepness if isinstance(steepness, int | float) else steepness.unsqueeze(-1)
     alpha, raised = x, []
-    for w, b in zip(weights, biases, strict=True):
-        z = (w @ alpha.unsqueeze(-1)).squeeze(-1) + b
-        low = (torch.arange(z.shape[-1], device=z.device) < k) & (z < 0.25)
-        b = torch.where(low, b - z + 0.25, b)
-        raised.append(b)
-        alpha = networks.leaky(torch.where(low, 0 * z + 0.25, z), wide)
-    raised[-1] = biases[-1]
-    return clear_of_boundaries(source, Network(weights, raised, steepness), x)
+    for w, b in zip(weights[:-1], biases, strict=False):
+        z = w @ alpha + b
+        low = (torch.arange(len(z), device=z.device) < k) & (z < 0.25)
+        raised.append(torch.where(low, b - z + 0.25, b))
+        alpha = networks.leaky(torch.where(low, 0.25, z), steepness)
+    return clear_of_boundaries(source, Network(weights, (*raised, biases[-1]), steepness), x)
 
 
 def entries(source, *shape, size, like):
     """A tensor with entries in ±size; zero, without a draw, if the size is."""
     if size == 0.0:
-        return like.new_zeros((*source.batch, *shape))
+        return like.new_zeros(shape)
     return source.tensor(*shape, low=-size, high=size)
 
 
@@ -64,8 +60,7 @@ def perturbed_isometries(source: Source, *, depth=(1, 5), rank=(1, 3), slopes="a
     steepness = slope(source, slopes)
     x = source.tensor(widths[0], low=-4.0, high=4.0)
     before = semi_orthogonal(source, widths[0], k)
-    weights: list[linalg.Array] = []
-    biases: list[linalg.Array] = []
+    weights, biases = [], []
     for n, m in zip(widths[1:], widths[:-1], strict=True):
         A = semi_orthogonal(source, n, k)
         B = before if aligned or not weights else semi_orthogonal(source, m, k)
@@ -100,20 +95,15 @@ def isometries_beside_small_weights(source: Source, *, slopes="any", depth=(1, 6
     steepness, y = slope(source, slopes), positive(source, k + 1)
     t = 1 + torch.relu(source.tensor(1, low=-(2.0**-6), high=2.0**-6))
     small = positive(source, 1 if equal else layers, low=2.0**-10, high=0.5)
-    small = small.expand(*source.batch, layers)
-    top, bottom = torch.ones_like(y[..., :k]) * t, torch.zeros_like(y[..., :k])
+    top = t.expand(k)
     weights, biases = [], []
-    for index in range(layers):
-        last = small[..., index : index + 1]
-        none = torch.zeros_like(last)
-        here = index == cut - 1
-        weights.append(torch.diag_embed(torch.cat((top, none if here else last), -1)))
-        biases.append(torch.cat((bottom, last if here and not equal else none), -1))
+    for index, last in enumerate(small.expand(layers), 1):
+        weight, offset = (0 * last, last) if index == cut else (last, 0 * last)
+        weights.append(torch.diag(torch.hstack((top, weight))))
+        biases.append(torch.hstack((0 * top, 0 * last if equal else offset)))
     weights[0] = weights[0] @ into.mT
-    weights[-1] = out @ weights[-1]
-    biases[-1] = (out @ biases[-1].unsqueeze(-1)).squeeze(-1)
-    x = (into @ y.unsqueeze(-1)).squeeze(-1)
-    return Network(weights, biases, steepness), x
+    weights[-1], biases[-1] = out @ weights[-1], out @ biases[-1]
+    return Network(weights, biases, steepness), into @ y
 
 
 @instances
@@ -126,15 +116,13 @@ def slightly_tilted(source: Source, *, slopes="any"):
     layers, k = source.integer(2, 5), source.integer(1, 3)
     steepness, y = slope(source, slopes), positive(source, k)
     unit = separation.stereographic(source.tensor(1, low=2.0**-13, high=2.0**-10))
-    s, c = unit[..., :1].unsqueeze(-1).abs(), unit[..., 1:].unsqueeze(-1).abs()
+    s, c = unit.abs()
     into, out = orthogonal(source, k), orthogonal(source, k)
-    identity = linalg.eye(k, like=y).expand(into.shape)
-    a = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
-    first = torch.cat((c * identity, -s * identity), -2) @ into.mT
-    weights = [first, torch.cat((c * identity, -s * a * identity), -1)]
-    weights += [identity] * (layers - 2)
+    one = linalg.eye(k, like=y)
+    first = torch.vstack((c * one, -s * one)) @ into.mT
+    weights = [first, torch.hstack((c * one, -s * steepness * one)), *[one] * (layers - 2)]
     weights[-1] = out @ weights[-1]
-    return Network.linear(weights, steepness), (into @ y.unsqueeze(-1)).squeeze(-1)
+    return Network.linear(weights, steepness), into @ y
 
 
 @instances
@@ -144,15 +132,19 @@ def sharp_bottlenecks(source: Source, *, slopes="any"):
     return family(slopes=slopes)(source)
 
 
+def dense(source: Source, widths, biased, steepness, *, bound):
+    """A dense network with parameters in ±bound, at a point inside a region."""
+    x = source.tensor(widths[0])
+    weights, biases = [], []
+    for n, m in zip(widths[1:], widths[:-1], strict=True):
+        weights.append(source.tensor(n, m, low=-bound, high=bound))
+        biases.append(entries(source, n, size=bound * biased, like=x))
+    return clear_of_boundaries(source, Network(weights, biases, steepness), x), x
+
+
 @instances
 def dense_networks(source: Source, *, depth=(1, 3), width=(1, 3), slopes="any"):
     """Small dense networks, without biases in every second draw, at a point inside a region."""
     layers = source.integer(*depth)
     widths = [source.integer(*width) for _ in range(layers + 1)]
-    biased, steepness = source.integer(0, 1), slope(source, slopes)
-    x = source.tensor(widths[0])
-    weights, biases = [], []
-    for n, m in zip(widths[1:], widths[:-1], strict=True):
-        weights.append(source.tensor(n, m, low=-4.0, high=4.0))
-        biases.append(entries(source, n, size=4.0 * biased, like=x))
-    return clear_of_boundaries(source, Network(weights, biases, steepness), x), x
+    return dense(source, widths, source.integer(0, 1), slope(source, slopes), bound=4.0)

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import Network, costs, linalg
+from rankcheck import Network, costs, linalg, networks
 from rankcheck.instances import (
     Range,
     Slopes,
@@ -24,7 +24,7 @@ def networks_at_two_points(
     net = network(source, depth=depth, width=width, slopes=slopes)
     x = source.tensor(net.widths[0])
     y = -x if source.integer(0, 1) == 0 else source.tensor(net.widths[0])
-    points = torch.stack((x, y), -2)
+    points = torch.stack((x, y))
     return clear_of_boundaries(source, net, points), points
 
 
@@ -34,17 +34,20 @@ def shared_units(source: Source):
     n = source.integer(1, 3)
     into, out = orthogonal(source, n), orthogonal(source, n)
     t = positive(source, 1, 1, low=0.25, high=1.0)
-    weights = (t * into.mT, t * out)
     size, sign = positive(source, 2, n), source.tensor(2, n, low=-1.0, high=1.0)
-    z = torch.where(sign >= 0, size, -size)
-    first, second = z[..., 0, :], z[..., 1, :]
+    first, second = torch.where(sign >= 0, size, -size)
     second = torch.where(first >= 0, second, -first)
-    net = Network.linear(weights, slope(source, "relu"))
-    return net, torch.stack((first, second), -2) @ into.mT
+    net = Network.linear((t * into.mT, t * out), slope(source, "relu"))
+    return net, torch.stack((first, second)) @ into.mT
 
 
 def mean_and_gap(net, x):
     """L/2 times the sum of ‖Jf‖_{S^{2/L}}^{2/L} at the two points, and ‖Jf(x) − Jf(y)‖_*."""
     J = net.jacobian(x)
-    mean = costs.linear_cost(J, net.depth, net.jacobian_noise(x)).sum(-1) / 2
-    return mean, linalg.nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])
+    mean = costs.linear_cost(J, net.depth, net.jacobian_noise(x)).sum() / 2
+    return mean, linalg.nuclear_norm(J[0] - J[1])
+
+
+def larger_than_one(net, x):
+    """max(1, C²), C the largest slope at the points x of the maps α̃_ℓ and α_ℓ → f."""
+    return torch.relu(networks.lipschitz_square_at(net, x) - 1) + 1

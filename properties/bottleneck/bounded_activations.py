@@ -1,4 +1,7 @@
-"""Theorem 7/16 of `bottleneck`: a bounded tangent kernel bounds most activations."""
+"""Theorem 7/16 of `bottleneck`: a bounded tangent kernel bounds most activations.
+
+Its proof starts from the inequality of the means for singular values.
+"""
 
 from fractions import Fraction
 
@@ -10,10 +13,39 @@ from rankcheck.instances import (
     balanced_networks_at_points,
     balanced_networks_with_inputs,
     instances,
-    orthogonal,
+    matrices,
+    positive,
+    semi_orthogonal,
 )
 
-from ._capped import capped
+from ._activations import capped, common_rank, divisor, ranked, rotations
+
+
+@instances
+def scaled_partial_isometries(source: Source):
+    """Matrices with k equal non-zero singular values, 1 ≤ k ≤ min(m, n)."""
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    k = source.integer(1, min(m, n))
+    size = positive(source, 1, 1)
+    return size * semi_orthogonal(source, m, k) @ semi_orthogonal(source, n, k).mT
+
+
+@bound(
+    "bottleneck.amgm",
+    paper("bottleneck", "proof of Thm 16"),
+    instances=matrices(),
+    tight=scaled_partial_isometries(),
+    mutants={"exponent 2.04/k": {"exponent": Fraction(51, 25)}},
+)
+def test_amgm(A, *, exponent=2):
+    r"""The Frobenius norm of a matrix bounds its pseudo-determinant.
+
+    $\|A\|_F^2 \ge k\,|A|_+^{2/k}$ with $k = \operatorname{rank} A \ge 1$: the arithmetic mean of the
+    squares of the non-zero singular values is at least their geometric mean.
+    """
+    k, log_det = linalg.rank(A), linalg.log_pseudo_determinant(A)
+    mean = (log_det * linalg.scalar(exponent, A) / torch.where(k > 0, k, 1)).exp()
+    return leq(k * mean, linalg.frobenius_squared(A))
 
 
 @instances
@@ -21,14 +53,7 @@ def multiples_of_rotations(source: Source, *, scale, depth=(1, 6)):
     """W_1 = tQ, W_ℓ = tI, W_L = tQ' with t in `scale`, at a point with Qx > 0."""
     n, layers = source.integer(1, 3), source.integer(*depth)
     t = source.tensor(1, 1, low=scale[0], high=scale[1])
-    first, last = orthogonal(source, n), orthogonal(source, n)
-    identity = linalg.eye(n, like=t).expand(first.shape)
-    factors = [identity] * layers
-    factors[0] = first
-    factors[-1] = last @ factors[-1]
-    weights = [t * factor for factor in factors]
-    y = source.tensor(n, low=0.5, high=4.0)
-    return Network.linear(weights), (first.mT @ y.unsqueeze(-1)).squeeze(-1)
+    return rotations(source, n, [t] * layers)
 
 
 @instances
@@ -36,10 +61,7 @@ def unbalanced_rotations(source: Source):
     """x ↦ Q_2 (t Q_1 x) / t in two layers, 1 < t² < 5/4, at a point with Q_1 x > 0."""
     n = source.integer(1, 3)
     t = 1 + source.tensor(1, 1, low=2.0**-4, high=2.0**-3)
-    first, second = orthogonal(source, n), orthogonal(source, n)
-    y = source.tensor(n, low=0.5, high=4.0)
-    weights = (t * first, second / t)
-    return Network.linear(weights), (first.mT @ y.unsqueeze(-1)).squeeze(-1)
+    return rotations(source, n, (t, 1 / t))
 
 
 @bound(
@@ -87,24 +109,17 @@ def test_bounded_activations(net, x, *, growth=capped, number=1, exponent=2):
     """
     at = witnesses.bottleneck(net, x)
     some, k = at.rank > 0, at.count
-    exponent = Fraction(exponent)
-    size = k * (at.log_determinant * exponent.numerator / exponent.denominator / k).exp()
+    size = k * (at.log_determinant * linalg.scalar(exponent, x) / k).exp()
     trace = networks.ntk_trace(net, x) / number
-    energies = torch.stack([(a * a).sum(-1) for a in net.activations(x)], -1)
-    ranked = torch.sort(energies, -1, descending=True).values
+    energies = torch.stack([a @ a for a in net.activations(x)])
     places = torch.arange(1, net.depth + 1, device=x.device)
-    outer = torch.stack([linalg.frobenius_squared(g) for g in net.at(x).outer_jacobians], -1)
-    mean = (net.cost() / (k * net.depth)).unsqueeze(-1)
+    outer = torch.stack([linalg.frobenius_squared(G) for G in net.at(x).outer_jacobians])
+    mean = net.cost() / (k * net.depth)
     below = size / growth(at.excess / k)
     return (
-        leq(energies.sum(-1) * below, trace, where=some, label="the sum"),
-        leq(
-            ranked * places * below.unsqueeze(-1),
-            trace.unsqueeze(-1),
-            where=some,
-            label="most layers",
-        ),
-        leq(size.unsqueeze(-1), outer * mean**places, where=some, label="each layer"),
+        leq(energies.sum() * below, trace, where=some, label="the sum"),
+        leq(ranked(energies) * below, trace, where=some, label="most layers"),
+        leq(size, outer * mean**places, where=some, label="each layer"),
     )
 
 
@@ -115,11 +130,8 @@ def rotations_of_spheres(source: Source):
     n, count = net.widths[0], source.integer(1, 3)
     # Permuted coordinates of Qx are positive and have the same length.
     into = net.weights[0]
-    y = (into @ x.unsqueeze(-1)).squeeze(-1)
-    turned = torch.stack(
-        [torch.cat((y[..., j % n :], y[..., : j % n]), -1) for j in range(count)], -2
-    )
-    return net, turned @ into / linalg.frobenius_squared(into)[..., None, None] * n
+    turned = torch.stack([(into @ x).roll(-j) for j in range(count)])
+    return net, turned @ into / linalg.frobenius_squared(into) * n
 
 
 @instances
@@ -127,15 +139,15 @@ def two_slopes(source: Source):
     """x ↦ [x]_+ − q² [−x]_+ in two layers, 0 < q ≤ 1/4, at the points 1 and −1."""
     q = source.tensor(1, 1, low=2.0**-6, high=0.25)
     one = torch.ones_like(q)
-    weights = (torch.cat((one, -q), -2), torch.cat((one, -q), -1))
-    return Network.linear(weights), torch.cat((one, -one), -2)
+    weights = (torch.vstack((one, -q)), torch.hstack((one, -q)))
+    return Network.linear(weights), torch.vstack((one, -one))
 
 
 @instances
 def alone(source: Source, *, networks):
     """A network and one point, as a data set of one."""
     net, x = networks(source)
-    return net, x.unsqueeze(-2)
+    return net, x[None]
 
 
 @bound(
@@ -151,7 +163,7 @@ def alone(source: Source, *, networks):
             alone(networks=multiples_of_rotations(scale=(0.5, 0.625), depth=(3, 6))),
             {"growth": torch.exp},
         ),
-        "the smallest Jacobian": Need(two_slopes(), {"choose": lambda logs: logs.amax(-1)}),
+        "the smallest Jacobian": Need(two_slopes(), {"choose": torch.amax}),
     },
     mutants={"c from the trace divided by N twice": {"divisions": 2}},
     errata=Erratum(
@@ -165,9 +177,7 @@ def alone(source: Source, *, networks):
     effort=0.5,
     audit="on data: |a| ≤ 1, balanced, one rank; ranks",
 )
-def test_bounded_activations_of_data(
-    net, X, *, choose=lambda logs: logs.amin(-1), divisions=1, growth=capped
-):
+def test_bounded_activations_of_data(net, X, *, choose=torch.amin, divisions=1, growth=capped):
     r"""A bounded mean trace of the tangent kernel bounds the activations of a data set.
 
     For balanced parameters, points $x_1, \dots, x_N$ with $\operatorname{rank} Jf(x_i) = k \ge 1$,
@@ -180,24 +190,11 @@ def test_bounded_activations_of_data(
     so that at least $(1-p)L$ layers have at most $1/(pL)$ of the right side, for every
     $p \in (0, 1)$; checked for all $p$ together, as in bottleneck.bounded-activations.
     """
-    J, noise = net.jacobian(X), net.jacobian_noise(X)
-    ranks, logs = linalg.rank(J, noise), linalg.log_pseudo_determinant(J, noise)
-    k = ranks[..., 0]
-    agree = (ranks == k.unsqueeze(-1)).all(-1) & (k > 0)
-    excess = net.cost() - k * net.depth
-    count = torch.zeros_like(excess) + torch.where(k > 0, k, 1)
-    below = count * (choose(logs) * 2 / count).exp() / growth(excess / count)
-    number = X.shape[-2]
-    trace = networks.ntk_trace(net, X).sum(-1) / number**divisions
-    energies = torch.stack([linalg.frobenius_squared(a) for a in net.activations(X)], -1) / number
-    ranked = torch.sort(energies, -1, descending=True).values
-    places = torch.arange(1, net.depth + 1, device=X.device)
+    k, agree, logs = common_rank(net, X)
+    below = divisor(net, k, choose(logs), growth)
+    trace = networks.ntk_trace(net, X).sum() / len(X) ** divisions
+    energies = torch.stack([linalg.frobenius_squared(a) for a in net.activations(X)]) / len(X)
     return (
-        leq(energies.sum(-1) * below, trace, where=agree, label="the sum"),
-        leq(
-            ranked * places * below.unsqueeze(-1),
-            trace.unsqueeze(-1),
-            where=agree,
-            label="most layers",
-        ),
+        leq(energies.sum() * below, trace, where=agree, label="the sum"),
+        leq(ranked(energies) * below, trace, where=agree, label="most layers"),
     )

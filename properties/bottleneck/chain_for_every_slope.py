@@ -2,41 +2,23 @@
 
 from fractions import Fraction
 
-import torch
+from rankcheck import bound, conjecture, construction, eq, leq, linalg, lt, paper, witnesses
+from rankcheck.instances import Source, draw_widths, instances, orthogonal, positive
 
-from rankcheck import Network, bound, construction, eq, leq, linalg, lt, paper, witnesses
-from rankcheck.instances import Source, instances, orthogonal, positive, semi_orthogonal
-
-from ._bottlenecks import networks_with_bottlenecks
+from ._bottlenecks import dense, networks_with_bottlenecks
+from ._right_angles import best_chain, chain_distance, drawn_chain, norms_and_overlap, right_angles
 from ._rounding import rounding, size, slack
-
-
-def right_angles(slope, height, k, depth, turn=None):
-    """W_1 = h(I; −I)/√2, W_2 = h(I I)/√2, W_ℓ = I_k for ℓ > 2, up to a rotation of the input."""
-    like = height
-    identity = linalg.eye(k, like).expand((*height.shape, k, k))
-    h = (height / linalg.square_root(2, like))[..., None, None]
-    first = h * torch.cat((identity, -identity), -2)
-    weights = [first, h * torch.cat((identity, identity), -1), *[identity] * (depth - 2)]
-    if turn is not None:
-        weights[0] = first @ turn.mT
-    return Network.linear(weights, slope)
 
 
 @instances
 def steep_right_angles(source: Source):
-    """`right_angles` at h = 1, with a slope a < 0 and 1 + a between 2^−24 and 2^−20, at x > 0."""
+    """`right_angles` of the side 1/√2 up to a rotation, with a slope a < 0 and 1 + a between 2^−24 and 2^−20, at x > 0."""
     k, depth = source.integer(1, 3), source.integer(2, 5)
     slope = source.tensor(low=2.0**-24, high=2.0**-20) - 1
     turn, y = orthogonal(source, k), positive(source, k)
-    net = right_angles(slope, torch.ones_like(slope), k, depth, turn)
-    return net, (turn @ y.unsqueeze(-1)).squeeze(-1)
-
-
-def chain_constant(slope, share, like):
-    """1 + (2 − √2)(1 + |a|)/(1 − |a|), the second summand times `share`."""
-    a = linalg.scalar(slope, like).abs() if isinstance(slope, linalg.Number) else slope.abs()
-    return 1 + (2 - linalg.square_root(2, like)) * linalg.scalar(share, like) * (1 + a) / (1 - a)
+    net = right_angles(1 / linalg.square_root(2, y), slope, k, depth)
+    weights = (net.weights[0] @ turn.mT, *net.weights[1:])
+    return net.with_parameters(weights, net.biases), turn @ y
 
 
 @bound(
@@ -65,16 +47,12 @@ def test_chain_for_every_slope(net, x, *, share=1, frames=witnesses.middle_frame
     For $0 \le a < 1$ the constant is 1 (bottleneck.chained-projections). For $a < 0$ it is at least
     $(2 - \sqrt2)\frac{1 + |a|}{1 - |a|}$ (bottleneck.chains-of-right-angles), so the best one is known up to
     an error of 1. $A_\ell$ lies halfway between what $W_\ell$ makes of the frame before and what
-    the mask leaves of that.
-
-    Proof: docs/proofs/chains-for-negative-slopes.md.
+    the mask leaves of that. Proof: docs/proofs/chains-for-negative-slopes.md.
     """
     at = witnesses.bottleneck(net, x)
-    A = frames(net, x, at.rank)
-    steps = zip(net.weights, net.biases, A[1:], A[:-1], strict=True)
-    near = [linalg.frobenius_squared(w - b @ a.mT) + (s * s).sum(-1) for w, s, b, a in steps]
-    left = torch.stack(near, -1).sum(-1)
-    constant = chain_constant(net.slope, share, left)
+    left = chain_distance(net, frames(net, x, at.rank)) + sum(b @ b for b in net.biases)
+    steep = (2 - linalg.square_root(2, x)) * (1 + abs(net.slope)) / (1 - abs(net.slope))
+    constant = 1 + steep * linalg.scalar(share, x)
     return leq(
         left,
         constant * slack(net, at),
@@ -90,22 +68,17 @@ def right_angles_with_chains(source: Source):
     k, depth = source.integer(1, 3), source.integer(2, 6)
     slope = source.tensor(low=2.0**-16, high=1 - 2.0**-16) - 1
     height = source.tensor(low=0.75, high=1.5)
-    ends = [orthogonal(source, k) for _ in range(depth)]
-    middle = semi_orthogonal(source, 2 * k, k)
-    return slope, height, (ends[0], middle, *ends[1:]), positive(source, k)
+    return slope, height, drawn_chain(source, k, depth), positive(source, k)
 
 
 @instances
 def best_chains_of_right_angles(source: Source):
     """The same with the best chain: A_1 = (I; 0) and A_ℓ = I otherwise."""
     slope, height, chain, x = right_angles_with_chains()(source)
-    n = x.shape[-1]
-    identity = linalg.eye(n, x).expand((*source.batch, n, n))
-    middle = torch.cat((identity, 0 * identity), -2)
-    return slope, height, (identity, middle, *(identity for _ in chain[2:])), x
+    return slope, height, best_chain(chain), x
 
 
-#: The height of `right_angles` at which both layers fail for the smallest |a|, and that |a|.
+#: The height h at which both layers fail for the smallest |a|, and that |a|.
 HEIGHT, STEEP = Fraction(1104, 1000), Fraction(4701, 10000)
 
 
@@ -137,25 +110,84 @@ def test_chains_of_right_angles(slope, height, chain, x, *, share=1, steep=STEEP
     error of 1. At $h = 1.104$ the left side is more than twice the right one for $|a| \ge 0.4701$: then
     one of the first two layers is farther from its projection than $c_1 - 2\log |Jf(x)|_+$, so that the
     printed second half fails as well, at every depth $L \ge 2$ and for $p$ just below $1/L$.
-
     Proof: docs/proofs/chains-for-negative-slopes.md.
     """
-    k, depth = x.shape[-1], len(chain) - 1
-    net = right_angles(slope, height, k, depth)
-    steps = zip(net.weights, chain[1:], chain[:-1], strict=True)
-    left = sum(linalg.frobenius_squared(w - b @ a.mT) for w, b, a in steps)
-    root, a = linalg.square_root(2, x), slope.abs()
+    k, root, a = len(x), linalg.square_root(2, x), slope.abs()
+    net = right_angles(height / root, slope, k, len(chain) - 1)
 
     def sides(h):
         return 2 * k * (h * h + 1 - root * h), 2 * k * (h * h - 1 - (h * h * (1 + a) / 2).log())
 
     chains, right = sides(height)
-    at_one, small = sides(torch.ones_like(height))
-    high, twice = sides(linalg.scalar(HEIGHT, x) * torch.ones_like(height))
+    at_one, small = sides(linalg.scalar(1, x))
+    high, twice = sides(linalg.scalar(HEIGHT, x))
     at = witnesses.bottleneck(net, x)
     return (
-        leq(chains * linalg.scalar(share, x), left, label="every chain"),
+        leq(chains * linalg.scalar(share, x), chain_distance(net, chain), label="every chain"),
         eq(at.slack, right, scale=net.cost(), label="the right side"),
         leq((2 - root) * (1 + a) * small, (1 - a) * at_one, label="the constant"),
         lt(2 * twice, high, where=a >= linalg.scalar(steep, a), label="both layers"),
+    )
+
+
+def constant_and_slope(h):
+    """K and a < 0 for a height h in (1, √2): (h² − h/√2)/(h² − 1), and the slope where h is the best."""
+    root = linalg.square_root(2, h)
+    K = (h * h - h / root) / (h * h - 1)
+    exponent = h * h - 1 - (h * h + 1 - root * h) / K
+    return K, 1 - 2 * exponent.exp() / (h * h)
+
+
+#: Between 1 + 2^−10 and √2 − 2^−10, about.
+HEIGHTS = {"low": 1 + 2.0**-10, "high": 1.4130859375}
+
+
+@instances
+def networks_of_depth_two(source: Source, *, width=(1, 3)):
+    """A height h, and a network of depth two of its slope, at a point inside a region."""
+    h = source.tensor(**HEIGHTS)
+    widths = draw_widths(source, (2, 2), width)
+    return h, *dense(source, widths, source.integer(0, 1), constant_and_slope(h)[1], bound=2.0)
+
+
+@instances
+def best_right_angles(source: Source):
+    """W_1 = h(I; −I)/√2 and W_2 = h(I I)/√2 at x > 0."""
+    h, k = source.tensor(**HEIGHTS), source.integer(1, 3)
+    x = source.tensor(k, low=0.25, high=4.0)
+    side = h / linalg.square_root(2, h)
+    return h, right_angles(side, constant_and_slope(h)[1], k, 2), x
+
+
+@conjecture(
+    "bottleneck.chain-constant-at-depth-two",
+    paper("rankcheck", "docs/proofs/chains-for-negative-slopes.md, the best constant"),
+    instances=networks_of_depth_two(),
+    tight=best_right_angles(),
+    mutants={"2 % less": {"share": Fraction(49, 50)}},
+)
+def test_chain_constant_at_depth_two(h, net, x, *, share=1):
+    r"""At depth two layers at right angles are the farthest from a chain of frames, for each slope.
+
+    For $h \in (1, \sqrt2)$ let $K = (h^2 - h/\sqrt2)/(h^2 - 1)$ and $a < 0$ be the slope with
+    $h^2 + 1 - \sqrt2\,h = K (h^2 - 1 - \log\frac{h^2(1 + |a|)}2)$: K is the largest quotient of the two sides
+    of bottleneck.chains-of-right-angles over all heights, attained at h. Conjecture: for every network of
+    depth two of this slope
+
+    $$\min_{A_0, A_1, A_2} \sum_{\ell \le 2} \|W_\ell - A_\ell A_{\ell-1}^\top\|_F^2 \le
+      K \bigl( c_1 - 2 \log |Jf(x)|_+ \bigr).$$
+
+    In place of the minimum a lower bound is computed, $\|W_1\|_F^2 + \|W_2\|_F^2 + 2k - 2\sqrt2 \sum_{i \le k}
+    s_i((W_1\ W_2^\top))$, as in bottleneck.chained-projections-as-printed. What is proved is the bound
+    with $1 + (2 - \sqrt2)\frac{1 + |a|}{1 - |a|}$ at every depth (bottleneck.chain-for-every-slope).
+    """
+    K, _ = constant_and_slope(h)
+    at = witnesses.bottleneck(net, x)
+    norms, overlap = norms_and_overlap(net, at.rank)
+    return leq(
+        norms + 2 * at.rank - 2 * overlap,
+        K * at.slack * linalg.scalar(share, x),
+        where=at.rank > 0,
+        scale=K * size(net, at),
+        error=K * rounding(net, at),
     )

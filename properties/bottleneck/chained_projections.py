@@ -5,25 +5,12 @@ True for slopes from 0 to 1, false for every negative slope.
 
 from fractions import Fraction
 
-import torch
-
-from rankcheck import (
-    Erratum,
-    Need,
-    Network,
-    bound,
-    construction,
-    eq,
-    leq,
-    linalg,
-    paper,
-    refuted,
-    witnesses,
-)
-from rankcheck.instances import STEEPEST, Source, instances, orthogonal, positive, semi_orthogonal
+from rankcheck import Erratum, Need, bound, construction, eq, leq, linalg, paper, refuted, witnesses
+from rankcheck.instances import STEEPEST, Source, instances, positive
 
 from ._bottlenecks import dense_networks, networks_with_bottlenecks, sharp_bottlenecks
 from ._narrow_ends import narrow_ended_networks
+from ._right_angles import best_chain, chain_distance, drawn_chain, norms_and_overlap, right_angles
 from ._rounding import rounding, size, slack
 
 
@@ -63,20 +50,16 @@ def test_chained_projections(
     row space of $Jf(x)$ and $A_\ell$ the image of $A_{\ell-1}$ under $D_\ell W_\ell$, each turned so
     that $A_\ell^\top W_\ell A_{\ell-1} \succeq 0$. What is computed is the squared distance that these
     frames attain, $\|W_\ell\|_F^2 + k - 2\|P_\ell W_\ell P_{\ell-1}\|_*$
-    (bottleneck.projection-frames).
-
-    Proof: docs/proofs/chains-for-negative-slopes.md.
+    (bottleneck.projection-frames). Proof: docs/proofs/chains-for-negative-slopes.md.
     """
     at = witnesses.bottleneck(net, x)
-    some = at.rank > 0
-    near = distances(net, x, at.rank).sum(-1) + sum((b * b).sum(-1) for b in net.biases)
+    near = distances(net, x, at.rank).sum() + sum(b @ b for b in net.biases)
     turned = witnesses.chain_turns(net, x, at.rank)
-    left = near + turned.sum(-1) * linalg.scalar(turns, near)
-    options = {"scale": size(net, at), "error": rounding(net, at)}
-    wide = {name: value.unsqueeze(-1) for name, value in options.items()}
+    left = near + turned.sum() * linalg.scalar(turns, near)
+    options = {"where": at.rank > 0, "scale": size(net, at), "error": rounding(net, at)}
     return (
-        leq(left, slack(net, at, logs, ranks), where=some, label="the sum", **options),
-        leq(1, turned + 1, where=some, label="each turn", **wide),
+        leq(left, slack(net, at, logs, ranks), label="the sum", **options),
+        leq(1, turned + 1, label="each turn", **options),
     )
 
 
@@ -137,11 +120,7 @@ def test_chained_projections_as_printed(net, x):
     $\|W_1\|_F^2 + \|W_2\|_F^2 + 2k - 2\sqrt2 \sum_{i \le k} s_i((W_1\ W_2^\top))$.
     """
     at = witnesses.bottleneck(net, x)
-    first, second = net.weights
-    s = linalg.singular_values(torch.cat((first, second.mT), -1))
-    counted = torch.arange(s.shape[-1], device=x.device) < at.rank.unsqueeze(-1)
-    overlap = torch.where(counted, s, torch.zeros_like(s)).sum(-1) * linalg.square_root(2, x)
-    norms = linalg.frobenius_squared(first) + linalg.frobenius_squared(second)
+    norms, overlap = norms_and_overlap(net, at.rank)
     return leq(norms + 2 * at.rank - 2 * overlap, 2 * at.slack, where=at.rank > 0)
 
 
@@ -151,31 +130,17 @@ def negative_slopes_with_chains(source: Source):
     k, depth = source.integer(1, 3), source.integer(2, 6)
     if source.integer(0, 1) == 0:
         index = source.integer(1, 63)
-        slope = torch.zeros_like(source.tensor(low=0.0, high=1.0)) - index / 64
+        slope = 0 * source.tensor(low=0.0, high=1.0) - index / 64
     else:
         slope = source.tensor(low=-STEEPEST, high=-(2.0**-16))
-    ends = [orthogonal(source, k) for _ in range(depth)]
-    middle = semi_orthogonal(source, 2 * k, k)
-    return slope, (ends[0], middle, *ends[1:]), positive(source, k)
+    return slope, drawn_chain(source, k, depth), positive(source, k)
 
 
 @instances
 def best_chains(source: Source):
     """The same with the best chain, A_1 = (I; 0) and A_ℓ = I otherwise."""
     slope, chain, x = negative_slopes_with_chains()(source)
-    n = x.shape[-1]
-    identity = linalg.eye(n, x).expand((*source.batch, n, n))
-    middle = torch.cat((identity, torch.zeros_like(identity)), -2)
-    return slope, (identity, middle, *(identity for _ in chain[2:])), x
-
-
-def opposite_pairs(slope, k, depth, batch, like, sign=1):
-    """W_1 = (I; −I), W_2 = (I  ±I), W_ℓ = I for ℓ > 2, no biases."""
-    identity = linalg.eye(k, like).expand((*batch, k, k))
-    first = torch.cat((identity, -identity), -2)
-    second = torch.cat((identity, sign * identity), -1)
-    weights = (first, second, *(identity for _ in range(depth - 2)))
-    return Network.linear(weights, slope)
+    return slope, best_chain(chain), x
 
 
 @construction(
@@ -197,16 +162,13 @@ def test_chained_projections_negative_slope(slope, chain, x, *, sign=1):
 
     for every chain of semi-orthonormal $A_\ell$, with equality for $A_1 = (I; 0)$ and $A_\ell = I$
     otherwise. Checked on drawn chains and on that one.
-
     Proof: docs/proofs/chains-for-negative-slopes.md.
     """
-    k, depth = x.shape[-1], len(chain) - 1
-    net = opposite_pairs(slope, k, depth, slope.shape, x, sign)
-    steps = zip(net.weights, chain[1:], chain[:-1], strict=True)
-    left = sum(linalg.frobenius_squared(w - b @ a.mT) for w, b, a in steps)
+    k = len(x)
+    net = right_angles(linalg.scalar(1, x), slope, k, len(chain) - 1, sign)
     right = 2 * k - 2 * k * (1 - slope).log()
     at = witnesses.bottleneck(net, x)
     return (
-        leq(2 * k, left, label="every chain"),
+        leq(2 * k, chain_distance(net, chain), label="every chain"),
         eq(at.slack, right, scale=net.cost(), label="the right side"),
     )

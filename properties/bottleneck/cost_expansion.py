@@ -15,7 +15,7 @@ def linear_maps_at_depths(source: Source):
     k = min(m, n)
     s = 1 + source.tensor(k, low=-1.0, high=1.0) / 32
     left, right = semi_orthogonal(source, m, k), semi_orthogonal(source, n, k)
-    return (left * s.unsqueeze(-2)) @ right.mT, source.integer(1, 24)
+    return left * s @ right.mT, source.integer(1, 24)
 
 
 @limit(

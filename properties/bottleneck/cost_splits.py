@@ -1,9 +1,8 @@
-"""Section 3.3 of `bottleneck`: a network cut in two."""
+"""Section 3.3 of `bottleneck`: a network cut in two, and a map whose costs are not its Jacobian's."""
 
 import torch
 
 from rankcheck import (
-    cited,
     construction,
     costs,
     eq,
@@ -40,27 +39,16 @@ def cut_least_networks(source: Source):
     return net, x, source.integer(1, net.depth - 1)
 
 
-def halves(net, cut):
-    """Layers 1..ℓ and layers ℓ + 1..L as networks."""
-    lower = net.with_parameters(net.weights[:cut], net.biases[:cut])
+def halves(net, cut, *, kept=1):
+    """Layers 1..ℓ, with so many times the bias at the cut, and layers ℓ + 1..L as networks."""
+    biases = (*net.biases[: cut - 1], kept * net.biases[cut - 1])
+    lower = net.with_parameters(net.weights[:cut], biases)
     return lower, net.with_parameters(net.weights[cut:], net.biases[cut:])
 
 
 def halves_without_a_bias(net, cut):
     """The halves without the bias at the cut."""
-    lower, upper = halves(net, cut)
-    biases = (*lower.biases[:-1], torch.zeros_like(lower.biases[-1]))
-    return lower.with_parameters(lower.weights, biases), upper
-
-
-def unchanged(net):
-    """The network itself."""
-    return net
-
-
-def _column(net):
-    """The slope, as it broadcasts against activations."""
-    return net.slope if isinstance(net.slope, int | float) else net.slope.unsqueeze(-1)
+    return halves(net, cut, kept=0)
 
 
 @identity(
@@ -70,7 +58,7 @@ def _column(net):
     tight=cut_least_networks(),
     mutants={
         "the bias at the cut left out": {"cut_into": halves_without_a_bias},
-        "the halves of any network": {"cheapest": unchanged},
+        "the halves of any network": {"cheapest": lambda net: net},
     },
     effort=0.7,
     audit="left out: an identity of the formulas: both sides are the same for every network",
@@ -96,7 +84,7 @@ def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=networks.balance_
     """
     best = cheapest(net)
     lower, upper = cut_into(best, cut)
-    hidden = networks.leaky(lower(x), _column(net))
+    hidden = networks.leaky(lower(x), net.slope)
     parts = networks.balance_layers(lower).cost() + networks.balance_layers(upper).cost()
     below, above, whole = lower.jacobian(x), upper.jacobian(hidden), best.jacobian(x)
     slopes = costs.linear_cost(below, lower.depth, lower.jacobian_noise(x)) + costs.linear_cost(
@@ -108,6 +96,55 @@ def test_cost_splits(net, x, cut, *, cut_into=halves, cheapest=networks.balance_
         eq(upper(hidden), net(x), scale=tolerances.network_scale(best, x), label="the function"),
         leq(least, slopes, label="the Jacobian of the whole"),
         leq(slopes, best.cost(), label="the Jacobians of the halves"),
+    )
+
+
+@instances
+def planes_and_constants(source: Source):
+    """A dimension n, a height c in [0, 2], a depth, a slope, and a point of the orthant of R^n."""
+    n, L, c = source.integer(1, 4), source.integer(2, 8), source.tensor(low=0.0, high=2.0)
+    return n, c, L, slope(source), source.tensor(n, low=0.0, high=8.0)
+
+
+@instances
+def planes_outside_the_orthant(source: Source):
+    """The same at a point with negative coordinates, for slope 0."""
+    n, c, L, _, _ = planes_and_constants()(source)
+    return n, c, L, 0, -positive(source, n)
+
+
+def with_all_at_the_end(n, c, depth, a):
+    """The network with the constant in the last bias."""
+    net = witnesses.plane_beside_constant(n, 0 * c, depth, a)
+    last = torch.hstack((net.biases[-1][:-1], c))
+    return net.with_parameters(net.weights, (*net.biases[:-1], last))
+
+
+@construction(
+    "bottleneck.plane-beside-a-constant",
+    paper("rankcheck", "rankcheck.witnesses.planar_identity"),
+    instances=planes_and_constants(),
+    needs={"the domain lies in the orthant": planes_outside_the_orthant()},
+    mutants={"all in the last bias": {"witness": with_all_at_the_end}},
+    witness=witnesses.plane_beside_constant,
+)
+def test_plane_beside_a_constant(n, c, L, a, x, *, witness=witnesses.plane_beside_constant):
+    r"""The map y ↦ (y, c) costs nL and the price of a constant, at every depth from two on.
+
+    Let $\Omega$ lie in the orthant of $\mathbb R^n$ and contain an open set, $f(y) = (y, c)$ and
+    $0 \le c \le 2$. The witness equals $f$ on the orthant for every slope, at cost $nL + R(c)$.
+
+    No network that equals $f$ on $\Omega$ is cheaper: bottleneck.offset-bound with all directions at a
+    point of the open set has $u_0 = 0$ and $u_L = c^2$, and the sum is at least $\rho(u_L) -
+    \rho(u_0) = R(c)$ by bottleneck.offset-steps. So $R(f; \Omega, L) = nL + R(c)$ at every
+    $L \ge 2$, $R^{(0)}(f) = n$ and $R^{(1)}(f) = R(c)$. Proof: docs/proofs/identity-offset.md.
+    """
+    net = witness(n, c, L, a)
+    entries, size = tolerances.network_scale(net, x), net.cost() + n * L
+    least = witnesses.least_constant_cost(c)
+    return (
+        eq(net(x), torch.hstack((x, c)), scale=entries, label="the function"),
+        eq(costs.excess(net, n), least, scale=size, label="the cost"),
     )
 
 
@@ -124,13 +161,6 @@ def higher_constants(source: Source):
     """The same with a constant in [5/2, 4], beyond which three layers are cheaper than two."""
     y, _, L, a, cut = cut_planes_and_constants()(source)
     return y, source.tensor(low=2.5, high=4.0), L, a, cut
-
-
-def with_all_at_the_end(n, c, depth, a):
-    """The network with the constant in the last bias."""
-    net = witnesses.plane_beside_constant(n, 0 * c, depth, a)
-    last = torch.cat((net.biases[-1][..., :-1], c.unsqueeze(-1)), -1)
-    return net.with_parameters(net.weights, (*net.biases[:-1], last))
 
 
 @construction(
@@ -159,38 +189,17 @@ def test_cost_splits_beside_a_constant(
     (bottleneck.offset-bound, bottleneck.offset-steps), as in bottleneck.plane-beside-a-constant. So the split
     of section 3.3 is checked with its three terms, for a map whose costs are not those of its Jacobian.
     """
-    net = witness(y.shape[-1], c, L, a)
+    n = len(y)
+    net = witness(n, c, L, a)
     lower, upper = cut_into(net, cut)
-    value, below = torch.cat((y, c.unsqueeze(-1)), -1), lower(y)
-    n, price, height = y.shape[-1], costs.offset_price(c * c), below[..., -1]
-    middle = costs.offset_price(height * height)
-    start = torch.cat((y, height.unsqueeze(-1)), -1)
+    below = lower(y)
+    start, value = torch.hstack((y, below[-1])), torch.hstack((y, c))
+    price, middle = costs.offset_price(c * c), costs.offset_price(below[-1] * below[-1])
+    size = net.cost() + n * L
     return (
         eq(upper(below), value, scale=tolerances.network_scale(net, y), label="the function"),
         eq(below, start, scale=tolerances.network_scale(lower, y), label="the representation"),
-        eq(costs.excess(net, n), price, scale=net.cost() + n * L, label="the whole"),
-        eq(costs.excess(lower, n), middle, scale=net.cost() + n * L, label="the lower half"),
-        eq(
-            costs.excess(upper, n), price - middle, scale=net.cost() + n * L, label="the upper half"
-        ),
+        eq(costs.excess(net, n), price, scale=size, label="the whole"),
+        eq(costs.excess(lower, n), middle, scale=size, label="the lower half"),
+        eq(costs.excess(upper, n), price - middle, scale=size, label="the upper half"),
     )
-
-
-@cited(
-    "bottleneck.limit-of-the-parts",
-    paper("bottleneck", "§3.3, the limit of the parts"),
-    reason="open: in R(α̃_ℓ; ℓ) the map and the depth change together. That the corrections of f are at most the "
-    "sums is Theorem 3.1 for the limit (bottleneck.composition-without-positivity). That they are at least the "
-    "sums needs liminf (R(α̃_ℓ; ℓ) − kℓ) ≥ R^(1)(α̃_p), and of the upper part likewise: a lower "
-    "semi-continuity that is uniform in the depth, where a bound of each width gives it at each depth alone "
-    "(bottleneck.lower-semicontinuity). It holds where the Jacobians of α̃_ℓ converge with rank k and "
-    "R^(1)(α̃_p) = 2 log|Jα̃_p(x)|_+ at some x (bottleneck.regularity-bound), as for linear maps "
-    "(bottleneck.shares-of-the-first-correction)",
-)
-def test_limit_of_the_parts():
-    r"""The limits of hidden representations split both corrections.
-
-    If $\tilde\alpha_{\ell_L} \to \tilde\alpha_p$ along optimal networks, $\ell_L/L \to p \in (0, 1)$, then
-    $R^{(0)}(f) = R^{(0)}(\tilde\alpha_p) = R^{(0)}(\sigma(\tilde\alpha_p) \to f)$ and
-    $R^{(1)}(f) = R^{(1)}(\tilde\alpha_p) + R^{(1)}(\sigma(\tilde\alpha_p) \to f)$.
-    """

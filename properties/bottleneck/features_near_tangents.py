@@ -19,6 +19,16 @@ from ._bottlenecks import entries, networks_with_bottlenecks
 from ._rounding import rounding, size
 
 
+def growing(v, steps):
+    """Layers (v; u_{ℓ−1}) ↦ (v; u_ℓ), u_0 = 0, u_ℓ = r_ℓ (u_{ℓ−1}² + 1), for steps r_ℓ; and u_L."""
+    weights, biases, u = [], [], 0 * steps[0]
+    for r in steps:
+        weights.append(torch.diag(torch.hstack((torch.ones_like(v), r * u))))
+        biases.append(torch.hstack((0 * v, r)))
+        u = r * (u * u + 1)
+    return weights, biases, u
+
+
 @instances
 def growing_offsets(source: Source):
     """(x; 0) ↦ (x; u_L) with u_0 = 0 and u_ℓ = r_ℓ (u_{ℓ−1}² + 1), by weights r_ℓ u_{ℓ−1} and biases r_ℓ."""
@@ -26,17 +36,10 @@ def growing_offsets(source: Source):
     r = positive(source, layers, low=2.0**-6, high=0.5)
     into, out = orthogonal(source, k), orthogonal(source, k + 1)
     y = positive(source, k)
-    top, u = torch.ones_like(y), torch.zeros_like(r[..., :1])
-    weights, biases = [], []
-    for index in range(layers):
-        step = r[..., index : index + 1]
-        weights.append(torch.diag_embed(torch.cat((top, step * u), -1)))
-        biases.append(torch.cat((torch.zeros_like(y), step), -1))
-        u = step * (u * u + 1)
-    weights[0] = weights[0][..., :, :k] @ into.mT
-    weights[-1] = out @ weights[-1]
-    biases[-1] = (out @ biases[-1].unsqueeze(-1)).squeeze(-1)
-    return Network(weights, biases, slope(source)), (into @ y.unsqueeze(-1)).squeeze(-1)
+    weights, biases, _ = growing(y, r)
+    weights[0] = weights[0][:, :k] @ into.mT
+    weights[-1], biases[-1] = out @ weights[-1], out @ biases[-1]
+    return Network(weights, biases, slope(source)), into @ y
 
 
 @bound(
@@ -62,21 +65,18 @@ def test_features_near_the_tangent_space(net, x, *, constant=1):
     almost all layers, without an assumption on the tangent kernel, and
     $\|o_L\|^2 \le h_L(e) (1 + \|o_0\|^2)$ with $e = c_1 - 2\log|Jf(x)|_+$ and the $h_L$ of
     bottleneck.features-become-nonnegative. The second inequality is bottleneck.weights-near-projections.
-
     Proof: docs/proofs/features-become-nonnegative.md.
     """
     at = witnesses.bottleneck(net, x)
     squares = witnesses.offsets(net, x, at.rank)
-    biases = torch.stack([(b * b).sum(-1) for b in net.biases], -1)
+    biases = torch.stack([b @ b for b in net.biases])
     e = witnesses.one_sided_distances(net, x, at.rank) + biases
-    right = e * (squares[..., :-1] + constant)
-    norms = [(a * a).sum(-1) for a in (*net.activations(x), net(x))]
-    largest = torch.stack(norms, -1)
-    scale = size(net, at).unsqueeze(-1) * (largest[..., :-1] + 1) + largest[..., 1:]
-    angle = rounding(net, at).unsqueeze(-1) * (largest[..., :-1] + 1) + 2**8 * (
-        at.error.unsqueeze(-1) * largest[..., 1:]
-    )
-    return leq(squares[..., 1:], right, where=at.rank > 0, scale=scale, error=angle)
+    right = e * (squares[:-1] + constant)
+    norms = torch.stack([a @ a for a in (*net.activations(x), net(x))])
+    before, after = norms[:-1] + 1, norms[1:]
+    scale = size(net, at) * before + after
+    angle = rounding(net, at) * before + 2**8 * at.error * after
+    return leq(squares[1:], right, where=at.rank > 0, scale=scale, error=angle)
 
 
 @instances
@@ -93,37 +93,33 @@ def inverses_of_activations(source: Source, *, shift=(0.0, 0.25, 2.0, 8.0), off=
     constant = source.integer(0, 1) if layers > 1 else 0
     away, loose = source.choice(shift), source.choice(off)
     steepness = slope(source)
-    wide = steepness if isinstance(steepness, int | float) else steepness.unsqueeze(-1)
     Q = semi_orthogonal(source, n, k)
     v = source.tensor(k, low=-2.0, high=2.0)
-    z = (Q @ v.unsqueeze(-1)).squeeze(-1) + entries(source, n, size=away, like=v)
+    z = Q @ v + entries(source, n, size=away, like=v)
     first = torch.arange(n, device=z.device) < k
     z = torch.where(first & (z < 0.125), z.abs() + 0.125, torch.where(z == 0, z - 0.125, z))
-    DQ = networks.leaky_derivative(z, wide).unsqueeze(-1) * Q
+    DQ = networks.leaky_derivative(z, steepness)[:, None] * Q
     gram = DQ.mT @ DQ
     regular = torch.linalg.det(gram) > 2.0**-10
     source.require(regular, "σ is injective on the tangents")
-    gram = torch.where(regular[..., None, None], gram, linalg.eye(k, like=gram))
+    gram = torch.where(regular, gram, linalg.eye(k, like=gram))
     E = torch.linalg.inv(gram) @ DQ.mT
-    y = networks.leaky(z, wide)
+    y = networks.leaky(z, steepness)
     rest = linalg.eye(n, like=z) - DQ @ E
     noise = entries(source, k if layers > 1 else n, n, size=loose, like=z) @ rest
     if layers == 1:
         W = Q @ E + noise
-        return Network((W,), (z - (W @ y.unsqueeze(-1)).squeeze(-1),), steepness), z, Q
+        return Network((W,), (z - W @ y,), steepness), z, Q
     W = E + noise
-    before = (W @ y.unsqueeze(-1)).squeeze(-1)
+    before = W @ y
     bias = torch.where(before < 0.125, 0.125 - before, 0 * before)
-    after, last = z - (Q @ (before + bias).unsqueeze(-1)).squeeze(-1), Q
+    after, last = z - Q @ (before + bias), Q
     if constant:
         height = source.tensor(1, low=0.5, high=4.0)
-        W = torch.cat((W, torch.zeros_like(W[..., :1, :])), -2)
-        bias = torch.cat((bias, height), -1)
-        last = torch.cat((Q, (after / height).unsqueeze(-1)), -1)
-        after = torch.zeros_like(after)
-    identity = linalg.eye(k + constant, like=z).expand(*source.batch, -1, -1)
-    weights = (W, *(identity for _ in range(layers - 2)), last)
-    biases = (bias, *(torch.zeros_like(bias) for _ in range(layers - 2)), after)
+        W, bias = torch.vstack((W, 0 * W[0])), torch.hstack((bias, height))
+        last, after = torch.hstack((Q, (after / height)[:, None])), 0 * after
+    weights = (W, *[linalg.eye(k + constant, like=z)] * (layers - 2), last)
+    biases = (bias, *[0 * bias] * (layers - 2), after)
     return Network(weights, biases, steepness), z, Q
 
 
@@ -134,38 +130,24 @@ def nearly_inverse(source: Source):
     W_1 = E with zero columns, W_L = Q, no biases but the last, β. Either s or β is zero.
     """
     layers, k, offset = source.integer(2, 4), source.integer(1, 3), source.integer(0, 1)
-    steepness, v = slope(source), 2.0**12 * positive(source, k)
-    a = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
-    unit = separation.stereographic(source.tensor(1, low=2.0**-13, high=2.0**-11))
-    s, c = unit[..., :1].unsqueeze(-1).abs(), unit[..., 1:].unsqueeze(-1).abs()
-    beta = (s * offset).squeeze(-1)
+    a, v = slope(source), 2.0**12 * positive(source, k)
+    s, c = separation.stereographic(source.tensor(1, low=2.0**-13, high=2.0**-11)).abs()
+    beta = s * offset
     s, c = s * (1 - offset), c * (1 - offset) + offset
-    identity = linalg.eye(k, like=v).expand(*source.batch, k, k)
-    none = torch.zeros_like(identity[..., :1])
-    Q = torch.cat((c * identity, -s * identity, none.mT), -2)
-    E = torch.cat((c * identity, -s * a * identity, none), -1) / (c * c + s * s * a * a)
-    bias = torch.cat((torch.zeros_like(Q[..., 1:, 0]), beta), -1)
-    z = (Q @ v.unsqueeze(-1)).squeeze(-1) + bias
-    weights = (E, *(identity for _ in range(layers - 2)), Q)
-    biases = (*(torch.zeros_like(v) for _ in range(layers - 1)), bias)
-    return Network(weights, biases, steepness), z, Q
+    one = linalg.eye(k, like=v)
+    none = torch.zeros_like(one[:, :1])
+    Q = torch.vstack((c * one, -s * one, none.mT))
+    E = torch.hstack((c * one, -s * a * one, none)) / (c * c + s * s * a * a)
+    bias = torch.hstack((0 * v, 0 * v, beta))
+    biases = (*[0 * v] * (layers - 1), bias)
+    return Network((E, *[one] * (layers - 2), Q), biases, a), Q @ v + bias, Q
 
 
 def growing_inverse(source: Source, v, r, a, sign):
-    """φ, z and Q for z = (v; ±u_M), v > 0: the offsets u_ℓ = r_ℓ (u_{ℓ−1}² + 1), u_0 = 0, grow in φ."""
-    k, layers = v.shape[-1], r.shape[-1]
-    top, u = torch.ones_like(v), torch.zeros_like(r[..., :1])
-    weights, biases = [], []
-    for index in range(layers):
-        step = r[..., index : index + 1]
-        if index == layers - 1:
-            step = sign * step
-        weights.append(torch.diag_embed(torch.cat((top, step * u), -1)))
-        biases.append(torch.cat((torch.zeros_like(v), step), -1))
-        u = step * (u * u + 1)
-    Q = orthogonal(source, k)
-    Q = torch.cat((Q, torch.zeros_like(Q[..., :1, :])), -2)
-    return Network(weights, biases, a), torch.cat((v, u), -1), Q
+    """φ, z and Q for z = (v; ±u_M), v > 0, with the layers of `growing` as φ."""
+    weights, biases, u = growing(v, torch.hstack((r[:-1], sign * r[-1])))
+    Q = orthogonal(source, len(v))
+    return Network(weights, biases, a), torch.hstack((v, u)), torch.vstack((Q, 0 * Q[0]))
 
 
 @instances
@@ -189,26 +171,16 @@ def nearly_equal_inverses(source: Source):
         return nearly_inverse()(source)
     layers, root = source.integer(1, 2), positive(source, 1, low=2.0**-3, high=3.0)
     last = torch.ones_like(root) if layers == 2 else linalg.power(root * root + 1, Fraction(1, 2))
-    r = torch.cat([root] * (layers - 1) + [last], -1)
+    r = torch.hstack((*[root] * (layers - 1), last))
     v = positive(source, source.integer(1, 2), low=2.0**-13, high=2.0**-11)
     return growing_inverse(source, v, r, 0.0, -1)
-
-
-def without_growth(steps, layers):
-    """e in place of h_L(e)."""
-    return steps
-
-
-def one_layer_less(steps, layers):
-    """h_{L−1} in place of h_L, for L ≥ 2."""
-    return costs.offset_growth(steps, max(layers - 1, 1))
 
 
 @instances
 def isometries_beside_features(source: Source):
     """An isometry φ that knows nothing of z, with any z and Q: φ does not invert σ."""
     _, z, Q = inverses_of_activations(shift=(2.0,))(source)
-    return Network.linear((linalg.eye(z.shape[-1], like=z).expand(*source.batch, -1, -1),)), z, Q
+    return Network.linear((linalg.eye(len(z), like=z),)), z, Q
 
 
 @bound(
@@ -219,8 +191,8 @@ def isometries_beside_features(source: Source):
     needs={"φ inverts σ at z": isometries_beside_features()},
     mutants={
         "c_1 counted 0.98 times": {"share": Fraction(49, 50)},
-        "c_1 in place of h_M(c_1)": {"growth": without_growth},
-        "the growth of one layer less": {"growth": one_layer_less},
+        "c_1 in place of h_M(c_1)": {"growth": lambda c, M: c},
+        "the growth of one layer less": {"growth": lambda c, M: costs.offset_growth(c, M - 1 or 1)},
     },
     audit="left out: it is about networks that invert the activation",
 )
@@ -249,29 +221,24 @@ def test_features_become_nonnegative(net, z, Q, *, share=1, growth=costs.offset_
     Only the values of $\varphi$ and its derivatives along the tangents enter:
     $\varphi(y) = z$ and $J\varphi(y) D Q = Q$. Proof: docs/proofs/features-become-nonnegative.md.
     """
-    a = net.slope
-    wide = a if isinstance(a, int | float) else a.unsqueeze(-1)
-    k, cost = Q.shape[-1], net.cost()
-    excess = (cost - k * net.depth) * linalg.scalar(share, cost)
-    d, y = networks.leaky_derivative(z, wide), networks.leaky(z, wide)
-    DQ = d.unsqueeze(-1) * Q
+    a, k = net.slope, Q.shape[-1]
+    excess = costs.excess(net, k) * linalg.scalar(share, z)
+    y, DQ = networks.leaky(z, a), networks.leaky_derivative(z, a)[:, None] * Q
     lost = k - linalg.frobenius_squared(DQ)
-    along = (Q.mT @ z.unsqueeze(-1)).squeeze(-1)
-    beside = z - (Q @ along.unsqueeze(-1)).squeeze(-1)
-    before = y - (linalg.range_projection(DQ) @ y.unsqueeze(-1)).squeeze(-1)
-    negative = torch.relu(-z)
-    offset = (before * before).sum(-1) + 1
+    along, negative = Q.mT @ z, torch.relu(-z)
+    beside, before = z - Q @ along, y - linalg.range_projection(DQ) @ y
+    offset, steep = before @ before + 1, along @ along / (1 - a * a)
     most = growth(excess, net.depth) * offset
-    tangents = excess * (along * along).sum(-1) / (1 - a * a)
     # The derivative of h_M is at most 1 + h_M.
-    rounding = (cost + k * net.depth) * (offset + most.abs())
+    scale = net.cost() + k * net.depth
+    rounding = scale * (offset + most.abs())
     return (
-        leq(lost, excess, scale=cost + k * net.depth, label="the tangents"),
-        leq((beside * beside).sum(-1), most, scale=rounding, label="the offset"),
+        leq(lost, excess, scale=scale, label="the tangents"),
+        leq(beside @ beside, most, scale=rounding, label="the offset"),
         leq(
-            (negative * negative).sum(-1),
-            tangents + most,
-            scale=rounding + (cost + k * net.depth) * (along * along).sum(-1) / (1 - a * a),
+            negative @ negative,
+            excess * steep + most,
+            scale=rounding + scale * steep,
             label="the negative part",
         ),
     )

@@ -1,7 +1,4 @@
-"""Proposition 5/12 of `bottleneck`: the identity of a curved domain costs more than kL.
-
-The proofs are in docs/proofs/identity-curved.md.
-"""
+"""Proposition 5/12 of `bottleneck`: the identity of a curved domain costs more than kL."""
 
 from fractions import Fraction
 
@@ -23,6 +20,11 @@ from rankcheck.instances import (
 from ._active import active_network
 
 
+def rotation(t):
+    """Cosine and sine of the angle whose half has the tangent t."""
+    return (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+
+
 @instances
 def last_layers(source: Source):
     """W of rank r, and orthonormal bases of two k-planes in its image."""
@@ -38,10 +40,9 @@ def least_last_layers(source: Source):
     """Two planes with drawn principal angles, and the last layer that is best for them."""
     k = source.integer(1, 2)
     Q = semi_orthogonal(source, 2 * k + source.integer(0, 1), 2 * k)
-    near, far = Q[..., :k], Q[..., k:]
-    t = source.tensor(k, low=2.0**-6, high=0.375)
-    cosine, sine = ((1 - t * t) / (1 + t * t)).unsqueeze(-2), (2 * t / (1 + t * t)).unsqueeze(-2)
-    W = costs.best_last_layer(near, far, cosine.squeeze(-2), sine.squeeze(-2))
+    near, far = Q[:, :k], Q[:, k:]
+    cosine, sine = rotation(source.tensor(k, low=2.0**-6, high=0.375))
+    W = costs.best_last_layer(near, far, cosine, sine)
     return W, cosine * near + sine * far, cosine * near - sine * far
 
 
@@ -49,10 +50,9 @@ def least_last_layers(source: Source):
 def planes_outside_the_image(source: Source):
     """W of rank one, a line in its image, and a line at an angle to that."""
     Q = semi_orthogonal(source, 3, 3)
-    W = Q[..., :1] @ Q[..., :1].mT
-    t = source.tensor(1, low=0.25, high=1.0)
-    cosine, sine = ((1 - t * t) / (1 + t * t))[..., None], (2 * t / (1 + t * t))[..., None]
-    return W, Q[..., :1], cosine * Q[..., :1] + sine * Q[..., 1:2]
+    line, other = Q[:, :1], Q[:, 1:2]
+    cosine, sine = rotation(source.tensor(1, low=0.25, high=1.0))
+    return line @ line.mT, line, cosine * line + sine * other
 
 
 @bound(
@@ -94,29 +94,23 @@ def fold(source: Source):
     """
     L = source.integer(2, 4)
     out = orthogonal(source, 2)
-    t = source.tensor(1, low=2.0**-6, high=0.375)
-    cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-    W = costs.best_last_layer(out[..., :1], out[..., 1:], cosine, sine)
-    stretch = linalg.power(cosine + sine, Fraction(1, L - 1)).unsqueeze(-1)
-    column = linalg.power(
-        torch.cat((cosine, sine), -1) / (cosine + sine), Fraction(1, 2)
-    ).unsqueeze(-1)
-    at = linalg.power(cosine + sine, Fraction(L - 2, L - 1)) * 2.0**-10
-    zero = torch.zeros_like(t)
-    bias = torch.cat((zero, -(stretch * column)[..., 1, :] * at), -1)
-    net = Network(
-        [*[stretch] * (L - 2), stretch * column, W],
-        [*[zero] * (L - 2), bias, torch.cat((zero, zero), -1)],
-        -63 / 64,
-    )
-    points = torch.stack((zero + 2.0**-11, zero + 3 * 2.0**-11), -2)
-    return net, points, torch.ones_like(points).unsqueeze(-1)
+    cosine, sine = rotation(source.tensor(1, low=2.0**-6, high=0.375))
+    length = cosine + sine
+    W = costs.best_last_layer(out[:, :1], out[:, 1:], cosine, sine)
+    stretch = linalg.power(length, Fraction(1, L - 1))[None]
+    units = stretch * linalg.power(torch.vstack((cosine, sine)) / length, Fraction(1, 2))
+    at = linalg.power(length, Fraction(L - 2, L - 1)) * 2.0**-10
+    zero = torch.zeros_like(length)
+    biases = [*[zero] * (L - 2), torch.hstack((zero, -units[1] * at)), torch.hstack((zero, zero))]
+    net = Network([*[stretch] * (L - 2), units, W], biases, -63 / 64)
+    points = torch.vstack((zero + 2.0**-11, zero + 3 * 2.0**-11))
+    return net, points, torch.ones_like(points)[:, None]
 
 
 def two_tangents(source: Source, n: int):
     """Orthonormal bases of two spaces of directions in R^n, of one dimension, at two points."""
     k = source.integer(1, n)
-    return torch.stack([semi_orthogonal(source, n, k) for _ in range(2)], -3)
+    return torch.stack([semi_orthogonal(source, n, k) for _ in range(2)])
 
 
 @instances
@@ -135,7 +129,7 @@ def networks_at_two_points(source: Source):
     net = active_network(
         source, x, rank=k, depth=depth, outputs=k + source.integer(0, 1), slope=a, extra=(0, 2)
     )
-    points = torch.stack((x, x + source.tensor(n)), -2)
+    points = torch.stack((x, x + source.tensor(n)))
     require_differentiable(source, net, points)
     return net, points, tangents
 
@@ -145,18 +139,17 @@ def planar_networks(source: Source):
     """Linear networks, almost isometries, at two points along a plane: nearly equality."""
     k, L = source.integer(1, 2), source.integer(1, 4)
     into, out = semi_orthogonal(source, k + 1, k), semi_orthogonal(source, k + 1, k)
-    stretch = torch.diag_embed(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
+    stretch = torch.diag(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
     weights = [stretch] * L
-    weights[0], weights[-1] = weights[0] @ into.mT, out @ weights[-1]
-    if L == 1:
-        weights = [out @ stretch @ into.mT]
+    weights[0] = weights[0] @ into.mT
+    weights[-1] = out @ weights[-1]
     x = positive(source, 2, k) @ into.mT
-    return Network.linear(weights, slope(source)), x, torch.stack((into, into), -3)
+    return Network.linear(weights, slope(source)), x, torch.stack((into, into))
 
 
 def rank_along_tangents(net, x, tangents):
     """The rank of Jf(x)S."""
-    return {"rank Jf(x)S": linalg.rank(net.jacobian(x) @ tangents, net.jacobian_noise(x))[..., 0]}
+    return {"rank Jf(x)S": linalg.rank(net.jacobian(x) @ tangents, net.jacobian_noise(x))[0]}
 
 
 @bound(
@@ -189,8 +182,6 @@ def test_two_tangent_planes(net, x, tangents, *, weight=1):
     k = linalg.rank(J, noise)
     log_det = linalg.log_pseudo_determinant(J, noise)
     P = linalg.range_projection(J)
-    angles = costs.angle_cost(P[..., 0, :, :], P[..., 1, :, :])
-    more = costs.excess(net, k[..., 0])
-    size = net.cost() + k[..., 0] * net.depth + log_det.abs().sum(-1)
-    both = k[..., 0] == k[..., 1]
-    return leq(log_det.sum(-1) + angles * weight, more, scale=size, where=both)
+    angles = costs.angle_cost(*P)
+    more, size = costs.excess(net, k[0]), net.cost() + k[0] * net.depth + log_det.abs().sum()
+    return leq(log_det.sum() + angles * weight, more, scale=size, where=k[0] == k[1])

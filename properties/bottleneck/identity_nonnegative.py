@@ -1,8 +1,9 @@
-"""Section 3.3.1 of `bottleneck`: the first correction of the identity is not negative."""
+"""The identity of a k-dimensional domain costs at least kL, and kL if it is planar and in an orthant.
 
-from fractions import Fraction
+Section 3.3.1 and Proposition 5/12 of `bottleneck`.
+"""
 
-from rankcheck import Erratum, Network, bound, costs, eq, leq, linalg, paper, tolerances, witnesses
+from rankcheck import Erratum, bound, construction, eq, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, planar_domain, positive, semi_orthogonal, slope
 
 from ._active import active_network
@@ -20,9 +21,8 @@ def identities_along_a_domain(source: Source):
     net = active_network(source, x, rank=k, depth=L, outputs=n, slope=a)
     at = net.at(x)
     hidden, A = at.activations[-1], at.inner_jacobians[-1] @ T
-    W = T @ costs.pull_back(A, linalg.eye(A.shape[-2], A))
-    b = x - (W @ hidden.unsqueeze(-1)).squeeze(-1)
-    return net.with_parameters((*net.weights[:-1], W), (*net.biases[:-1], b)), T, x
+    W = T @ linalg.pseudo_inverse(A)
+    return net.with_parameters((*net.weights[:-1], W), (*net.biases[:-1], x - W @ hidden)), T, x
 
 
 @instances
@@ -62,71 +62,67 @@ def test_identity_nonnegative(net, T, x, *, more=0):
 
     It is bottleneck.regularity-on-a-domain with $\log |P_T|_+ = 0$, as the source has it.
     """
-    k = T.shape[-1]
-    J, scale = net.jacobian(x) @ T, tolerances.network_scale(net, x)
-    along = linalg.rank(J, net.jacobian_noise(x)) == k
+    k = T.shape[1]
+    along = linalg.rank(net.jacobian(x) @ T, net.jacobian_noise(x)) == k
     return (
         leq((k + more) * net.depth, net.cost(), where=along, label="the cost"),
-        eq(net(x), x, scale=scale, label="the function"),
+        eq(net(x), x, scale=tolerances.network_scale(net, x), label="the function"),
     )
 
 
 @instances
-def networks_on_domains(source: Source):
-    """A network, a point, and an orthonormal basis of the tangent space of a domain there."""
-    n = source.integer(1, 4)
-    k, a, x = source.integer(1, n), slope(source), source.tensor(n)
-    net = active_network(
-        source, x, rank=k, depth=source.integer(1, 5), outputs=k + source.integer(0, 1), slope=a
-    )
-    return net, x, semi_orthogonal(source, n, source.integer(1, n))
+def planar_domains(source: Source):
+    """A plane's basis V, O with OᵀO = VVᵀ, a depth, a slope, and a point of the plane's cone."""
+    V, into, x = planar_domain(source)
+    return V, into, source.integer(1, 8), slope(source), x
 
 
 @instances
-def stretched_planes(source: Source):
-    """The identity of a planar domain, each layer stretched by the same factor near one."""
-    V, O, x = planar_domain(source)  # noqa: E741
-    net = witnesses.planar_identity(O, source.integer(1, 5), slope(source))
-    stretch = positive(source, 1, 1, low=1.0, high=1.0 + 2.0**-20)
-    return Network([stretch * W for W in net.weights], net.biases, net.slope), x, V
+def outside_the_cone(source: Source):
+    """A point −x of the plane where Ox ≥ 0, with slope 0 and at least two layers."""
+    V, into, x = planar_domain(source)
+    return V, into, source.integer(2, 8), 0, -x
 
 
-@bound(
-    "bottleneck.regularity-on-a-domain",
-    paper("bottleneck", "Thm 3, as used for Prop. 5"),
-    instances=networks_on_domains(),
-    tight=stretched_planes(),
-    mutants={
-        "log|J|_+ counted 2.04 times": {"weight": Fraction(51, 25)},
-        "a Schatten sum 2 % larger": {"share": Fraction(51, 50)},
+@instances
+def outside_the_plane(source: Source):
+    """A point at distance of at least 1/8 from the plane."""
+    k = source.integer(1, 2)
+    Q = semi_orthogonal(source, k + 1, k + 1)
+    V, y = Q[:, :k], positive(source, k + 1)
+    return V, V.mT, source.integer(1, 8), slope(source), Q @ y
+
+
+def identities_in_the_middle(O, depth, slope):  # noqa: E741
+    """The witness with the identity of the hidden space in place of the projection onto Im O."""
+    net = witnesses.planar_identity(O, depth, slope)
+    weights = [net.weights[0], *[linalg.eye(len(O), O)] * (depth - 2), net.weights[-1]][:depth]
+    return net.with_parameters(weights, net.biases)
+
+
+@construction(
+    "bottleneck.identity-planar",
+    paper("bottleneck", "Prop. 5/12"),
+    instances=planar_domains(),
+    needs={
+        "the domain is completely positive": outside_the_cone(),
+        "the domain is planar": outside_the_plane(),
     },
-    audit="left out: with all directions it is bottleneck.regularity-bound",
+    mutants={"identities in the middle": {"witness": identities_in_the_middle}},
+    witness=witnesses.planar_identity,
 )
-def test_regularity_on_a_domain(net, x, tangent, *, weight=2, share=1):
-    r"""The excess cost bounds the log-determinant of the Jacobian along a domain.
+def test_identity_planar(V, O, L, a, x, *, witness=witnesses.planar_identity):  # noqa: E741
+    r"""The identity on a planar, completely positive domain costs exactly kL.
 
-    For every space $T$ of directions at $x$ and $k = \operatorname{rank} Jf(x) P_T$,
-    $$\|\theta\|^2 - kL \ge L \|Jf(x) P_T\|_{S^{2/L}}^{2/L} - kL \ge 2 \log |Jf(x) P_T|_+.$$
+    Let $\Omega$ span a space of dimension $k$, and $O \Omega \ge 0$ with
+    $O^T O = P_{\operatorname{span} \Omega}$. Then the network $W_1 = O$, $W_\ell = O O^T$,
+    $W_L = O^T$ is the identity on $\Omega$ for every slope and has $\|\theta\|^2 = kL$ at every depth.
 
-    This is bottleneck.regularity-bound on a domain with the tangent space $T$, where the function is
-    not given in other directions.
+    With bottleneck.identity-nonnegative, $R^{(1)}(id; \Omega) = 0$.
     """
-    J, noise, L = net.jacobian(x) @ tangent, net.jacobian_noise(x), net.depth
-    k = linalg.rank(J, noise)
-    middle = costs.linear_cost(J, L, noise) - k * L
-    size = net.cost() + k * L
-    log_det = linalg.log_pseudo_determinant(J, noise)
+    net = witness(O, L, a)
+    scale = tolerances.network_scale(net, x.abs() + 1)
     return (
-        leq(
-            middle * linalg.scalar(share, middle),
-            costs.excess(net, k),
-            scale=size,
-            label="the excess cost",
-        ),
-        leq(
-            log_det * linalg.scalar(weight, log_det),
-            middle,
-            scale=size,
-            label="the log-determinant",
-        ),
+        eq(net(x), x, scale=scale, label="the function"),
+        eq(net.cost(), V.shape[1] * L, label="the cost"),
     )

@@ -1,6 +1,6 @@
 """Proposition 12 of `bottleneck`, a case that its proof omits: the identity beside an offset.
 
-Its first correction is the price of a constant. All proofs are in docs/proofs/identity-offset.md.
+Its first correction is the price of a constant.
 """
 
 from fractions import Fraction
@@ -11,7 +11,6 @@ from rankcheck import (
     Need,
     Network,
     bound,
-    construction,
     costs,
     eq,
     leq,
@@ -47,40 +46,32 @@ def networks_along_directions(source: Source):
     tangent = semi_orthogonal(source, n, source.integer(1, n))
     net = clear_of_boundaries(source, net, x)
     if net.depth > 1 and source.integer(0, 3) == 0:
-        net = with_a_kink_along(net, x, tangent)
+        W, b = net.weights[0], net.biases[0]
+        across = W[0] - W[0] @ tangent @ tangent.mT
+        W, b = torch.vstack((across, W[1:])), torch.hstack((-across @ x, b[1:]))
+        net = net.with_parameters((W, *net.weights[1:]), (b, *net.biases[1:]))
     return net, x, tangent
 
 
-def with_a_kink_along(net, x, tangent):
-    """The network with the first unit zero on x + Im T: its kink contains this plane."""
-    W, b = net.weights[0], net.biases[0]
-    across = W - (W @ tangent) @ tangent.mT
-    first = torch.arange(W.shape[-2]) == 0
-    W = torch.where(first.unsqueeze(-1), across, W)
-    b = torch.where(first, -(across @ x.unsqueeze(-1)).squeeze(-1), b)
-    return net.with_parameters((W, *net.weights[1:]), (b, *net.biases[1:]))
-
-
-def offset_domain(source: Source, heights):
-    """A plane's basis V, O = NVᵀ, a unit vector e ⊥ V, and a point of the cone beside c_0 e."""
+def offset_domain(source: Source, c):
+    """A plane's basis V, O = NVᵀ, a unit vector e ⊥ V, and a point of the cone beside ce."""
     k = source.integer(1, 3)
     Q = semi_orthogonal(source, k + 1 + source.integer(0, 1), k + 1)
-    V, e = Q[..., :k], Q[..., k]
+    V, e = Q[:, :k], Q[:, k]
     y = positive(source, k)
     if source.choice(("orthant", "any")) == "orthant":
         N = nonnegative_isometry(source, k, V)
     else:
         y = y - 2
         N = isometry_at(source, y)
-    O = N @ V.mT  # noqa: E741
-    return V, O, e, (V @ y.unsqueeze(-1)).squeeze(-1) + heights[..., :1] * e
+    return V, N @ V.mT, e, V @ y + c * e
 
 
 @instances
 def witnesses_along_their_planes(source: Source):
     """The identity beside an offset, at a point inside its cone, along the plane."""
     heights = source.tensor(source.integer(2, 6), low=0.0, high=2.0)
-    V, O, e, x = offset_domain(source, heights)  # noqa: E741
+    V, O, e, x = offset_domain(source, heights[0])  # noqa: E741
     return witnesses.offset_identity(O, e, heights, slope(source)), x, V
 
 
@@ -93,18 +84,13 @@ def steep_networks(source: Source):
     return steep, x, tangent
 
 
-def sum_of_squares(squares):
-    """Σ u_ℓ, without the denominators."""
-    return sum(squares[1:])
-
-
 @bound(
     "bottleneck.offset-bound",
     paper("rankcheck", "rankcheck.theory.costs.offsets"),
     instances=networks_along_directions(),
     tight=witnesses_along_their_planes(),
     needs={"the slope lies in [-1, 1]": steep_networks()},
-    mutants={"the sum of the u alone": {"price": sum_of_squares}},
+    mutants={"the sum of the u alone": {"price": lambda u: sum(u[1:])}},
     audit="at points: |a| ≤ 1; ranks, directions, heavy",
 )
 def test_offset_bound(net, x, tangent, *, price=costs.offset_cost):
@@ -126,7 +112,7 @@ def test_offset_bound(net, x, tangent, *, price=costs.offset_cost):
 def offset_domains(source: Source):
     """A planar cone, a unit vector e beside it, a height c in (0, 2], a depth, a slope, a point."""
     c = positive(source, low=0.125, high=2.0)
-    V, O, e, x = offset_domain(source, c.unsqueeze(-1))  # noqa: E741
+    V, O, e, x = offset_domain(source, c)  # noqa: E741
     return V, O, e, c, source.integer(3, 8), slope(source), x
 
 
@@ -134,17 +120,7 @@ def offset_domains(source: Source):
 def offset_domains_outside_the_cone(source: Source):
     """The same at the point that is reflected in the line of e, for slope 0 and depth three or more."""
     V, O, e, c, L, _, x = offset_domains()(source)  # noqa: E741
-    return V, O, e, c, L, 0, 2 * c.unsqueeze(-1) * e - x
-
-
-def no_height_in_between(c, depth):
-    """The chain that falls to zero at once and returns in the last layer."""
-    return torch.stack((c, *[torch.zeros_like(c)] * (depth - 1), c), -1)
-
-
-def staying_up(c, depth):
-    """The chain that stays where it is."""
-    return torch.stack([c] * (depth + 1), -1)
+    return V, O, e, c, L, 0, 2 * c * e - x
 
 
 @limit(
@@ -153,8 +129,10 @@ def staying_up(c, depth):
     instances=offset_domains(),
     needs={"OΩ_0 is non-negative": offset_domains_outside_the_cone()},
     mutants={
-        "no height before the last": {"heights": no_height_in_between},
-        "a height that stays": {"heights": staying_up},
+        "no height before the last": {
+            "heights": lambda c, L: torch.stack((c, *[0 * c] * (L - 1), c))
+        },
+        "a height that stays": {"heights": lambda c, L: torch.stack([c] * (L + 1))},
     },
     witness=witnesses.offset_identity,
 )
@@ -172,70 +150,12 @@ def test_identity_offset(V, O, e, c, L, a, x, *, heights=witnesses.cheapest_heig
     $R^{(1)}(id; \Omega) = 0$ a domain has to be planar, not only affinely planar. Proof:
     docs/proofs/identity-offset.md.
     """
-    net = witnesses.offset_identity(O, e, heights(c, L), a)
-    k = V.shape[-1]
-    scale = tolerances.network_scale(net, x.abs() + 1)
+    net, k = witnesses.offset_identity(O, e, heights(c, L), a), V.shape[1]
+    entries, size = tolerances.network_scale(net, x.abs() + 1), net.cost() + k * L
+    least = witnesses.least_constant_cost(c)
     return (
-        eq(net(x), x, scale=scale, label="the function"),
-        eq(
-            costs.excess(net, k),
-            witnesses.least_constant_cost(c),
-            scale=net.cost() + k * L,
-            label="the cost",
-        ),
-    )
-
-
-@instances
-def planes_and_constants(source: Source):
-    """A dimension n, a height c in [0, 2], a depth, a slope, and a point of the orthant of R^n."""
-    n, L, c = source.integer(1, 4), source.integer(2, 8), source.tensor(low=0.0, high=2.0)
-    return n, c, L, slope(source), source.tensor(n, low=0.0, high=8.0)
-
-
-@instances
-def planes_outside_the_orthant(source: Source):
-    """The same at a point with negative coordinates, for slope 0."""
-    n, c, L, _, _ = planes_and_constants()(source)
-    return n, c, L, 0, -positive(source, n)
-
-
-def with_all_in_the_last_bias(n, c, depth, slope):
-    """The constant is the bias of the last layer alone."""
-    net = witnesses.plane_beside_constant(n, 0 * c, depth, slope)
-    bias = torch.cat((net.biases[-1][..., :n], c.unsqueeze(-1)), -1)
-    return net.with_parameters(net.weights, (*net.biases[:-1], bias))
-
-
-@construction(
-    "bottleneck.plane-beside-a-constant",
-    paper("rankcheck", "rankcheck.witnesses.planar_identity"),
-    instances=planes_and_constants(),
-    needs={"the domain lies in the orthant": planes_outside_the_orthant()},
-    mutants={"all in the last bias": {"witness": with_all_in_the_last_bias}},
-    witness=witnesses.plane_beside_constant,
-)
-def test_plane_beside_a_constant(n, c, L, a, x, *, witness=witnesses.plane_beside_constant):
-    r"""The map y ↦ (y, c) costs nL and the price of a constant, at every depth from two on.
-
-    Let $\Omega$ lie in the orthant of $\mathbb R^n$ and contain an open set, $f(y) = (y, c)$ and
-    $0 \le c \le 2$. The witness equals $f$ on the orthant for every slope, at cost $nL + R(c)$.
-
-    No network that equals $f$ on $\Omega$ is cheaper: bottleneck.offset-bound with all directions at a
-    point of the open set has $u_0 = 0$ and $u_L = c^2$, and the sum is at least $\rho(u_L) -
-    \rho(u_0) = R(c)$ by bottleneck.offset-steps. So $R(f; \Omega, L) = nL + R(c)$ at every
-    $L \ge 2$, $R^{(0)}(f) = n$ and $R^{(1)}(f) = R(c)$. Proof: docs/proofs/identity-offset.md.
-    """
-    net = witness(n, c, L, a)
-    value = torch.cat((x, c.unsqueeze(-1)), -1)
-    return (
-        eq(net(x), value, scale=tolerances.network_scale(net, x), label="the function"),
-        eq(
-            costs.excess(net, n),
-            witnesses.least_constant_cost(c),
-            scale=net.cost() + n * L,
-            label="the cost",
-        ),
+        eq(net(x), x, scale=entries, label="the function"),
+        eq(costs.excess(net, k), least, scale=size, label="the cost"),
     )
 
 
@@ -282,14 +202,14 @@ def test_offset_steps(s, t, *, most=4, weight=1):
 def chains(source: Source, *, length=(4, 64)):
     """Heights c_0, ..., c_L with c_L = c_0 in (0, 2]: near a constant, drawn, or falling at once."""
     L = source.integer(*length)
-    c = positive(source, low=0.125, high=2.0).unsqueeze(-1)
+    c = positive(source, low=0.125, high=2.0)
     inner = source.tensor(L - 1, low=0.0, high=2.0)
     form = source.choice(("near a constant", "drawn", "falling at once"))
     if form == "near a constant":
         inner = c * (1 + inner / 16)
     if form == "falling at once":
-        inner = torch.cat((inner[..., :1] / 64, inner[..., 1:-1] / 8, inner[..., -1:]), -1)
-    return torch.cat((c, inner, c), -1)
+        inner = torch.hstack((inner[:1] / 64, inner[1:-1] / 8, inner[-1:]))
+    return torch.hstack((c, inner, c))
 
 
 @instances
@@ -320,9 +240,8 @@ def test_offset_chains(c, *, weight=1):
 
     At $L = 3$ it is false for $c = 2$. Proof: docs/proofs/identity-offset.md.
     """
-    u = c * c
-    total = costs.offset_cost(u.unbind(-1)) * linalg.scalar(weight, u)
-    return leq(witnesses.least_constant_cost(c[..., 0]), total)
+    total = costs.offset_cost((c * c).unbind()) * linalg.scalar(weight, c)
+    return leq(witnesses.least_constant_cost(c[0]), total)
 
 
 @instances
@@ -344,8 +263,8 @@ def cheaper_than_depth_two(source: Source, *, low=0.5, high=0.6875):
     p = source.tensor(low=low, high=high)
     s, zero = 1 + p * p, 0 * p
     factor = 2 * s / (1 + s * s)
-    weights = [w[..., None, None] for w in (zero, p, factor * s)]
-    return Network(weights, [b.unsqueeze(-1) for b in (p, zero + 1, factor)])
+    weights = [w[None, None] for w in (zero, p, factor * s)]
+    return Network(weights, [b[None] for b in (p, zero + 1, factor)])
 
 
 @instances
@@ -376,7 +295,6 @@ def test_constant_cost(net, *, cap=2, cost=witnesses.least_constant_cost):
     Beyond 2 deeper networks are cheaper than those of depth two: the control has depth three and
     $c = 3$. Proof: docs/proofs/constants-at-every-depth.md.
     """
-    value = net(net.weights[0].new_zeros((*net.batch, net.widths[0])))
-    square = (value * value).sum(-1)
-    size = linalg.power(torch.minimum(square, cap * cap * torch.ones_like(square)), Fraction(1, 2))
+    value = net(net.weights[0].new_zeros(net.widths[0]))
+    size = linalg.power((value @ value).clamp_max(cap * cap), Fraction(1, 2))
     return leq(cost(size), net.cost())

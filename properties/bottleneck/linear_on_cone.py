@@ -1,7 +1,4 @@
-"""Theorem 3.3/11.3 of `bottleneck`: linear maps on completely positive cones.
-
-The witness interpolates between the kernels of the input and of the output.
-"""
+"""Theorem 3.3/11.3 of `bottleneck`: linear maps on completely positive cones."""
 
 from fractions import Fraction
 
@@ -18,16 +15,6 @@ def images_outside_the_orthant(source: Source):
     return A, V, into, -out, L, 0, x
 
 
-def one_kernel(depth):
-    """p_ℓ = 1/2 for all ℓ: the function is right, but the first and last layer change the kernel."""
-    return (Fraction(1, 2),) * (depth - 1)
-
-
-def printed_shares(depth):
-    """As printed, p K_in + (1 − p) K_out at p = ℓ/L: the ends are exchanged."""
-    return tuple(1 - p for p in witnesses.interpolated_shares(depth))
-
-
 @construction(
     "bottleneck.linear-on-cone",
     paper("bottleneck", "Thm 3.3"),
@@ -35,8 +22,8 @@ def printed_shares(depth):
     tight=linear_maps_on_cones(diagonal=(1.0, 1.0 + 2**-20), above=0.0),
     needs={"O_out takes the image into the orthant": images_outside_the_orthant()},
     mutants={
-        "one kernel for all layers": {"shares": one_kernel},
-        "the kernels as printed": {"shares": printed_shares},
+        "one kernel for all layers": {"shares": lambda L: (Fraction(1, 2),) * (L - 1)},
+        "the kernels as printed": {"shares": lambda L: witnesses.interpolated_shares(L)[::-1]},
         "two fifths of the rate": {"rate": Fraction(2, 5)},
     },
     errata=(
@@ -84,20 +71,15 @@ def test_linear_on_cone(
     In the limit, with bottleneck.regularity-bound, $R^{(1)}(x \mapsto Ax; \Omega) = 2 \log |A|_+$.
     """
     net = witnesses.cone_network(A, V, into, out, shares(L), slope)
-    k = V.shape[-1]
+    k = V.shape[1]
     log_det, more = 2 * linalg.log_pseudo_determinant(A), costs.excess(net, k)
+    most = log_det + costs.distortion(A) * linalg.scalar(Fraction(rate, L), A)
     size = net.cost() + k * L
-    value = (A @ x.unsqueeze(-1)).squeeze(-1)
     entries = tolerances.network_scale(net, x.abs() + 1)  # x is computed, from entries of size one
     return (
-        eq(net(x), value, scale=entries, label="the function"),
+        eq(net(x), A @ x, scale=entries, label="the function"),
         leq(log_det, more, scale=size, label="from below"),
-        leq(
-            more,
-            log_det + costs.distortion(A) * linalg.scalar(Fraction(rate, L), A),
-            scale=size,
-            label="from above",
-        ),
+        leq(more, most, scale=size, label="from above"),
     )
 
 
@@ -111,7 +93,7 @@ def nonnegative_pairs(source: Source):
     B = source.tensor(up, n, low=0.0) @ dual
     C = source.tensor(down, n, low=0.0) @ dual
     y = source.tensor(n, low=0.0)
-    return B, C, source.tensor(low=0.0, high=1.0), (G @ y.unsqueeze(-1)).squeeze(-1)
+    return B, C, source.tensor(low=0.0, high=1.0), G @ y
 
 
 @instances
@@ -121,17 +103,16 @@ def signed_pairs(source: Source):
     return -B, C, t, x
 
 
-def without_roots(B, C, t):
-    """The blocks weighted by t and 1 − t instead of their roots."""
-    return torch.cat((t[..., None, None] * B, (1 - t)[..., None, None] * C), -2)
-
-
 @construction(
     "bottleneck.convex-kernels",
     paper("bottleneck", "proof of Thm 11.3"),
     instances=nonnegative_pairs(),
     needs={"both factors are non-negative on the domain": signed_pairs()},
-    mutants={"weights in place of their roots": {"stack": without_roots}},
+    mutants={
+        "weights in place of their roots": {
+            "stack": lambda B, C, t: torch.vstack((t * B, (1 - t) * C))
+        }
+    },
     loose={"the orthant": "the right side is zero, which no factor tightens"},
     witness=witnesses.stack_kernels,
 )
@@ -143,12 +124,9 @@ def test_convex_kernels(B, C, t, x, *, stack=witnesses.stack_kernels):
     $M^T M = t B^T B + (1 - t) C^T C$.
     """
     M = stack(B, C, t)
-    share = t[..., None, None]
-    kernel = share * (B.mT @ B) + (1 - share) * (C.mT @ C)
-    size = (linalg.frobenius_squared(B) + linalg.frobenius_squared(C))[..., None, None]
-    value = (M @ x.unsqueeze(-1)).squeeze(-1)
-    reach = (M.abs() @ x.abs().unsqueeze(-1)).squeeze(-1)
+    kernel = t * (B.mT @ B) + (1 - t) * (C.mT @ C)
+    size = linalg.frobenius_squared(B) + linalg.frobenius_squared(C)
     return (
         eq(M.mT @ M, kernel, scale=size, label="the kernel"),
-        leq(-value, 0, scale=reach, label="the orthant"),
+        leq(-M @ x, 0, scale=M.abs() @ x.abs(), label="the orthant"),
     )

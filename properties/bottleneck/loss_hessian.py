@@ -1,7 +1,5 @@
 """Section 4 of `bottleneck`: the Hessian of the loss and the tangent kernel."""
 
-import torch
-
 from rankcheck import Need, eq, identity, linalg, networks, paper, tolerances
 from rankcheck.instances import Source, instances, networks_with_inputs
 
@@ -10,10 +8,8 @@ from rankcheck.instances import Source, instances, networks_with_inputs
 def networks_with_residuals(source: Source, *, depth=(1, 2), kinds=(0, 1)):
     """A network, points, and the residuals there: 0 if the kind is 0, drawn if it is 1."""
     net, X = networks_with_inputs(depth=depth, width=(1, 2), points=(1, 2))(source)
-    residuals = X.new_zeros((*source.batch, X.shape[-2], net.widths[-1]))
-    if source.choice(kinds) == 1:
-        residuals = source.tensor(X.shape[-2], net.widths[-1])
-    return net, X, residuals
+    drawn, shape = source.choice(kinds), (len(X), net.widths[-1])
+    return net, X, source.tensor(*shape) if drawn else X.new_zeros(shape)
 
 
 @identity(
@@ -47,12 +43,12 @@ def test_hessian_at_interpolation(net, X, residuals, *, half=2, everywhere=False
     exact where no step changes the activation pattern; other instances do not count.
     """
     hessian, inside = networks.loss_hessian(net, X, residuals)
-    kernel = networks.gram(net, X, biases=biases) * 2 / (half * X.shape[-2])
-    fits = (residuals == 0).all(-1).all(-1) | everywhere
-    traces = [torch.diagonal(M, dim1=-2, dim2=-1).sum(-1) for M in (hessian, kernel)]
+    kernel = networks.gram(net, X, biases=biases) * 2 / (half * len(X))
+    fits = (residuals == 0).all() | everywhere
+    traces = [hessian.trace(), kernel.trace()]
     # A loss of the size of the residuals, or of a difference of values, is divided by the square
     # of the step.
-    values = (tolerances.network_scale(net, X) + residuals.abs()).sum((-2, -1))
+    values = (tolerances.network_scale(net, X) + residuals.abs()).sum()
     step = float(networks.HESSIAN_STEP**2)
     error = 2.0**-46 / step * (1 + values) * (1 + values + traces[1].abs())
     norms = [linalg.operator_norm(M) for M in (hessian, kernel)]

@@ -7,8 +7,8 @@ import torch
 from rankcheck import Erratum, Need, bound, leq, linalg, networks, paper, refuted, separation
 from rankcheck.instances import Source, balanced_networks_with_inputs, instances, orthogonal
 
+from ._activations import capped, common_rank, divisor, ranked
 from ._bottlenecks import following_value
-from ._capped import capped
 
 
 @instances
@@ -23,9 +23,8 @@ def equal_layers(source: Source, *, depth=(1, 100), points=(2, 3), signs=(1, -1)
     sign = source.choice(signs)
     r = source.tensor(1, 1, low=0.25, high=1.5)
     unit = separation.stereographic(source.tensor(1, low=-2.0, high=2.0))
-    s, c = unit[..., :1], -unit[..., 1:]
-    rows = (torch.cat((c, s), -1), torch.cat((sign * s, c), -1))
-    weight = r * torch.stack(rows, -2)
+    s, c = unit[0], -unit[1]
+    weight = r * linalg.matrix(((c, s), (sign * s, c)))
     return networks.Network.linear((weight,) * layers), source.tensor(number, 2)
 
 
@@ -39,13 +38,12 @@ def slowly_contracting_layers(source: Source, *, roots=(7, 14)):
     """
     m = source.integer(*roots)
     t, y = source.tensor(low=2.0, high=4.0), source.tensor(low=1.0 + 2.0**-4, high=2.0)
-    r = (1 - t * linalg.scalar(Fraction(1, m * m), t))[..., None, None]
+    r = 1 - t * linalg.scalar(Fraction(1, m * m), t)
     delta, tau = (linalg.scalar(Fraction(top, 4 * m * m - 1), t) for top in (4 * m, 4 * m * m + 1))
     q = t.new_tensor((1.0, -1.0))
-    onto = q.unsqueeze(-1) * q / 2
+    onto = torch.outer(q, q) / 2
     P = linalg.eye(2, like=t) - onto
-    along = (delta * y)[..., None, None]
-    points = along * t.new_ones(2, 2) + torch.stack((q, -q))
+    points = delta * y + torch.stack((q, -q))
     weights = [r * (P + delta * onto)] + [r * tau * P] * (m * m - 1)
     return networks.Network.linear(weights), 2.0**20 * points
 
@@ -59,10 +57,9 @@ def offset_isometries(source: Source):
     k = source.integer(1, 6)
     Q = orthogonal(source, k)
     offset = source.tensor(1, low=2.0**-10, high=2.0**-6)
-    identity = linalg.eye(k, like=Q).expand(Q.shape) / 16
-    weight = torch.cat((Q, torch.zeros_like(Q[..., :1, :])), -2)
-    bias = torch.cat((torch.zeros_like(Q[..., 0]), offset), -1)
-    return networks.Network((weight,), (bias,)), torch.cat((identity, -identity), -2)
+    corners = linalg.eye(k, like=Q) / 16
+    weight, bias = torch.vstack((Q, 0 * Q[0])), torch.hstack((0 * Q[0], offset))
+    return networks.Network((weight,), (bias,)), torch.vstack((corners, -corners))
 
 
 #: By k, a vector q with entries ±1, and k independent positive vectors orthogonal to it.
@@ -87,11 +84,11 @@ def magnified_directions(source: Source, *, depth=(2, 6), small=(2.0**-14, 2.0**
     tau, delta = (k + u * u) / (k - u * u), 2 * k * u / (k - u * u)
     into, out = orthogonal(source, k + 1), orthogonal(source, k + 1)
     signs, directions = (u.new_tensor(entries) for entries in DIRECTIONS[k])
-    onto = signs.unsqueeze(-1) * signs / (k + 1)
+    onto = torch.outer(signs, signs) / (k + 1)
     P = linalg.eye(k + 1, like=u) - onto
-    weights = [(P + delta * onto) @ into] + [tau * P.expand(out.shape)] * (layers - 1)
+    weights = [(P + delta * onto) @ into] + [tau * P] * (layers - 1)
     weights[-1] = out @ weights[-1]
-    points = torch.cat((delta * directions + signs, delta * directions - signs), -2)
+    points = torch.vstack((delta * directions + signs, delta * directions - signs))
     return networks.Network.linear(weights), 2.0**32 * points @ into
 
 
@@ -109,60 +106,9 @@ def balanced_networks_of_any_depth(source: Source):
     return offset_isometries()(source)
 
 
-def features_of_rank(net, X):
-    """The rank k (*B) of Jf(x_1), whether all points have it and k ≥ 1, and s_{k+1}(α̃_ℓ(X)) (*B, L)."""
-    ranks = linalg.rank(net.jacobian(X), net.jacobian_noise(X))
-    k = ranks[..., 0]
-    agree = (ranks == k.unsqueeze(-1)).all(-1) & (k > 0)
-    s = torch.stack([following_value(z, k) for z in net.preactivations(X)], -1)
-    return k, agree, s
-
-
-def divisor(net, X, k, growth):
-    """k min_i |Jf(x_i)|_+^{2/k} / growth(c_1/k), shape (*B); neither overflows for large c_1."""
-    cost = net.cost()
-    count = torch.zeros_like(cost) + torch.where(k > 0, k, 1)
-    logs = linalg.log_pseudo_determinant(net.jacobian(X), net.jacobian_noise(X))
-    excess = cost - k * net.depth
-    return count * (logs.amin(-1) * 2 / count).exp() / growth(excess / count)
-
-
-def squared_bounds(net, X, k, logs=2, ranks=1):
-    """B²L times the divisor, for the kernel of all parameters and of the weights, and their scales.
-
-    Each has the shape (*B): the slack c_1 − 2 log max_i |Jf(x_i)|_+, or its scale ‖θ‖² + kL, times the
-    mean of tr Θ(x_i, x_i).
-    """
-    cost = net.cost()
-    count = torch.zeros_like(cost) + torch.where(k > 0, k, 1)
-    largest = linalg.log_pseudo_determinant(net.jacobian(X), net.jacobian_noise(X)).amax(-1)
-    slack = cost - k * net.depth * linalg.scalar(ranks, cost) - largest * linalg.scalar(logs, cost)
-    size = cost + count * net.depth
-    traces = [networks.ntk_trace(net, X, biases).mean(-1) for biases in (True, False)]
-    return [slack * t for t in traces], [size * t for t in traces]
-
-
-def features(net, X, growth):
-    """The sides of the printed bound for all p together, and where it is asserted.
-
-    Both sides are multiplied by the divisor of B². Returns the squares of m times the m-th largest of
-    the L values s_{k+1}(α̃_ℓ(X)/√N), shape (*B, L); the pairs of the right side and its scale, shape
-    (*B, 1), for the kernel of all parameters and for that of the weights; and bools (*B): all
-    Jf(x_i) have one rank k ≥ 1.
-    """
-    k, agree, s = features_of_rank(net, X)
-    ranked = torch.sort(s, -1, descending=True).values
-    places = torch.arange(1, net.depth + 1, device=X.device)
-    left = (ranked * places) ** 2 / X.shape[-2] * divisor(net, X, k, growth).unsqueeze(-1)
-    bounds, scales = squared_bounds(net, X, k)
-    pairs = [(b.unsqueeze(-1), size.unsqueeze(-1)) for b, size in zip(bounds, scales, strict=True)]
-    return left, *pairs, agree
-
-
-def without_biases(net):
-    """Bools (*B): all biases vanish."""
-    zero = [(b == 0).all(-1) for b in net.biases]
-    return torch.stack(zero, -1).all(-1)
+def following_values(net, X, k):
+    """s_{k+1}(α̃_ℓ(X)/√N) for ℓ = 1..L, times √N."""
+    return torch.stack([following_value(z, k) for z in net.preactivations(X)])
 
 
 @bound(
@@ -210,20 +156,22 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
     (docs/proofs/weights-near-projections.md). No control drops the balance: gradient
     ascent over unbalanced networks of depth 2 to 8 did not exceed the bound.
     """
-    k, agree, s = features_of_rank(net, X)
-    below = divisor(net, X, k, growth)
-    (everything, weights), scales = squared_bounds(net, X, k, logs, ranks)
-    right, size = (everything, scales[0]) if biases else (weights, scales[1])
-    ranked = torch.sort(s, -1, descending=True).values
-    places = torch.arange(1, net.depth + 1, device=X.device)
-    every = (ranked * places) ** 2 / X.shape[-2] * below.unsqueeze(-1)
-    total = s.sum(-1) ** 2 / X.shape[-2] * below
-    alone = agree & without_biases(net)
-    wide = {"scale": size.unsqueeze(-1), "where": agree}
+    k, agree, sizes = common_rank(net, X)
+    s, cost = following_values(net, X, k), net.cost()
+    # The sides, squared, times the divisor of B².
+    below = divisor(net, k, sizes.amin(), growth) / len(X)
+    total, every = s.sum() ** 2 * below, ranked(s) ** 2 * below
+    counted = net.depth * linalg.scalar(ranks, X)
+    slack = cost - k * counted - sizes.amax() * linalg.scalar(logs, X)
+    size = cost + torch.where(k > 0, k, 1) * net.depth
+    weights = networks.ntk_trace(net, X).mean()
+    kernel = networks.ntk_trace(net, X, True).mean() if biases else weights
+    options = {"where": agree, "scale": size * kernel}
+    alone = agree & (torch.hstack(net.biases) == 0).all()
     return (
-        leq(total, right, where=agree, scale=size, label="the sum"),
-        leq(every, right.unsqueeze(-1), label="all but pL layers", **wide),
-        leq(total, weights, where=alone, scale=scales[1], label="without biases"),
+        leq(total, slack * kernel, label="the sum", **options),
+        leq(every, slack * kernel, label="all but pL layers", **options),
+        leq(total, slack * weights, where=alone, scale=size * weights, label="without biases"),
     )
 
 
@@ -273,6 +221,10 @@ def test_low_dimensional_features_as_printed(net, X):
     Tested on networks without biases, with $\Theta$ over weights and biases, at points at which all
     hidden pre-activations are different from 0.
     """
-    squared_features, (slack_times_kernel, _), _, agree = features(net, X, torch.exp)
-    smooth = net.is_differentiable_at(X).all(-1)
+    k, agree, logs = common_rank(net, X)
+    below = divisor(net, k, logs.amin(), torch.exp)
+    squared_features = ranked(following_values(net, X, k)) ** 2 / len(X) * below
+    slack = net.cost() - k * net.depth - 2 * logs.amax()
+    slack_times_kernel = slack * networks.ntk_trace(net, X, True).mean()
+    smooth = net.is_differentiable_at(X).all()
     return leq(squared_features, slack_times_kernel, where=agree & smooth)

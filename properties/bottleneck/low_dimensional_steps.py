@@ -13,19 +13,13 @@ from rankcheck.instances import (
     orthogonal,
 )
 
+from ._activations import capped, divisor, rotations
 from ._bottlenecks import following_value, with_bias
-from ._capped import capped
 
 
 def extended_activations(net, X):
-    """(α_{ℓ−1}(X); 1) for ℓ = 1..L, the points as rows, shapes (*B, N, n_{ℓ−1} + 1)."""
-    return [torch.cat((a, torch.ones_like(a[..., :1])), -1) for a in net.activations(X)]
-
-
-def padded(s, count):
-    """The first `count` singular values, with zeros behind those that exist."""
-    short = count - s.shape[-1]
-    return s[..., :count] if short <= 0 else torch.cat((s, s.new_zeros((*s.shape[:-1], short))), -1)
+    """(α_{ℓ−1}(X); 1) for ℓ = 1..L, the points as rows."""
+    return [torch.hstack((a, torch.ones_like(a[:, :1]))) for a in net.activations(X)]
 
 
 @instances
@@ -35,13 +29,7 @@ def centred_points(source: Source):
     rows = ((1, 1, -1, -1), (1, -1, 1, -1), (1, -1, -1, 1))[:n]
     Q = orthogonal(source, n)
     w, b = source.tensor(source.integer(1, 4), n), source.tensor(1)
-    bias = b * torch.ones_like(w[..., 0])
-    return Network((w,), (bias,)), Q.new_tensor(rows).mT @ Q
-
-
-def without_bias(w, b):
-    """W, without the column b."""
-    return w
+    return Network((w,), (b.expand(len(w)),)), Q.new_tensor(rows).mT @ Q
 
 
 @bound(
@@ -50,7 +38,7 @@ def without_bias(w, b):
     instances=networks_with_inputs(depth=(1, 3), differentiable=False),
     tight=centred_points(),
     mutants={
-        "the biases left out": {"matrix": without_bias},
+        "the biases left out": {"matrix": lambda w, b: w},
         "the next singular value of the weights": {"further": 1},
     },
     audit="on data; spectra",
@@ -70,12 +58,12 @@ def test_preactivation_singular_values(net, X, *, matrix=with_bias, further=0):
     extended, features = extended_activations(net, X), net.preactivations(X)
     relations = []
     for w, b, a, z in zip(net.weights, net.biases, extended, features, strict=True):
-        s = linalg.singular_values(z)
-        above = padded(linalg.singular_values(matrix(w, b)), s.shape[-1] + further)[..., further:]
-        norm = linalg.operator_norm(a).unsqueeze(-1)
-        size = linalg.frobenius_squared(with_bias(w, b)).sqrt().unsqueeze(-1) * norm
+        s, norm = linalg.singular_values(z), linalg.operator_norm(a)
+        # Zeros follow the singular values of the weights, which may be fewer.
+        above = torch.hstack((linalg.singular_values(matrix(w, b)), 0 * s))[further:][: len(s)]
+        size = linalg.frobenius_squared(with_bias(w, b)).sqrt() * norm
         relations.append((s, above * norm, size.expand(s.shape)))
-    left, right, size = (torch.cat(parts, -1) for parts in zip(*relations, strict=True))
+    left, right, size = map(torch.hstack, zip(*relations, strict=True))
     return leq(left, right, scale=size)
 
 
@@ -83,8 +71,8 @@ def test_preactivation_singular_values(net, X, *, matrix=with_bias, further=0):
 def offset_lines(source: Source):
     """x ↦ (±x, β) from R to R², at two points."""
     Q, beta = orthogonal(source, 1), source.tensor(1)
-    weight = torch.cat((Q, torch.zeros_like(Q)), -2)
-    return Network((weight,), (torch.cat((0 * beta, beta), -1),)), source.tensor(2, 1)
+    weight, bias = torch.vstack((Q, 0 * Q)), torch.hstack((0 * beta, beta))
+    return Network((weight,), (bias,)), source.tensor(2, 1)
 
 
 @step(
@@ -122,7 +110,7 @@ def test_preactivations_without_biases(net, X):
 
     Tested on maps $x \mapsto (\pm x, \beta)$ of one layer, where $k = 1$ and $s_2(W_1) = 0$.
     """
-    k = linalg.rank(net.jacobian(X))[..., 0]
+    k = linalg.rank(net.jacobian(X))[0]
     left = following_value(net(X), k)
     return leq(left, following_value(net.weights[0], k) * linalg.operator_norm(X))
 
@@ -131,26 +119,17 @@ def test_preactivations_without_biases(net, X):
 def rotations_of_copies(source: Source):
     """Balanced rotations Q', tI, tQ of R^k with 1 ≤ t < 1 + 2^-12, at copies of one point."""
     n, layers, number = source.integer(1, 3), source.integer(1, 6), source.integer(1, 3)
-    t = source.tensor(1, 1, low=1.0, high=1.0 + 2.0**-12)
-    first, last = orthogonal(source, n), orthogonal(source, n)
-    factors = [linalg.eye(n, like=t).expand(first.shape)] * layers
-    factors[0] = first
-    factors[-1] = last @ factors[-1]
-    y = source.tensor(n, low=0.5, high=4.0)
-    x = (first.mT @ y.unsqueeze(-1)).squeeze(-1)
-    return Network.linear([t * f for f in factors]), torch.stack([x] * number, -2)
+    net, x = rotations(source, n, [source.tensor(1, 1, low=1.0, high=1.0 + 2.0**-12)] * layers)
+    return net, torch.stack([x] * number)
 
 
 @instances
 def small_rotations(source: Source):
     """The same with 1/2 ≤ t ≤ 5/8 and at least three layers: c_1 < 0."""
     n, layers = source.integer(1, 3), source.integer(3, 6)
-    t = source.tensor(1, 1, low=0.5, high=0.625)
-    first = orthogonal(source, n)
-    rest = [linalg.eye(n, like=t).expand(first.shape)] * (layers - 1)
-    y = source.tensor(n, low=0.5, high=4.0)
-    x = (first.mT @ y.unsqueeze(-1)).squeeze(-1)
-    return Network.linear([t * f for f in (first, *rest)]), x.unsqueeze(-2)
+    scales = [source.tensor(1, 1, low=0.5, high=0.625)] * layers
+    net, x = rotations(source, n, scales, out=False)
+    return net, x[None]
 
 
 @instances
@@ -158,11 +137,8 @@ def unbalanced_rotations(source: Source):
     """x ↦ (t Q x)/t in two layers, 1 < t² < 5/4, at one point with Qx > 0."""
     n = source.integer(1, 3)
     t = 1 + source.tensor(1, 1, low=2.0**-4, high=2.0**-3)
-    Q = orthogonal(source, n)
-    y = source.tensor(n, low=0.5, high=4.0)
-    identity = linalg.eye(n, like=t).expand(Q.shape)
-    x = (Q.mT @ y.unsqueeze(-1)).squeeze(-1)
-    return Network.linear((t * Q, identity / t)), x.unsqueeze(-2)
+    net, x = rotations(source, n, (t, 1 / t), out=False)
+    return net, x[None]
 
 
 @bound(
@@ -198,23 +174,14 @@ def test_extended_activations(net, X, *, growth=capped, constant=1, ranks=1):
     equalities for isometries at copies of one point.
     """
     J, noise = net.jacobian(X), net.jacobian_noise(X)
-    k = linalg.rank(J, noise)
-    count = noise * 0 + torch.where(k > 0, k, 1)
-    cost = net.cost().unsqueeze(-1)
-    size = (
-        (linalg.log_pseudo_determinant(J, noise) * 2 / count).exp()
-        * count
-        * linalg.scalar(ranks, noise)
-    )
-    excess = (cost - k * net.depth) / count
-    number = X.shape[-2]
-    bounds = (networks.ntk_trace(net, X, True) * growth(excess) / size).mean(-1)
+    k, logs = linalg.rank(J, noise), linalg.log_pseudo_determinant(J, noise)
+    size = divisor(net, k, logs, growth) * linalg.scalar(ranks, X)
+    most = (networks.ntk_trace(net, X, True) / size).mean()
     extended = extended_activations(net, X)
-    squares = sum(linalg.frobenius_squared(a) for a in extended) / number
-    squares = squares + (linalg.scalar(constant, squares) - 1) * net.depth
-    norms = sum(linalg.operator_norm(a) ** 2 for a in extended) / number
-    some = (k > 0).all(-1)
+    squares = sum(map(linalg.frobenius_squared, extended)) / len(X)
+    squares = squares + (linalg.scalar(constant, X) - 1) * net.depth
+    norms = sum(linalg.operator_norm(a) ** 2 for a in extended) / len(X)
     return (
         leq(norms, squares, label="the operator norm"),
-        leq(squares, bounds, where=some, label="the norm"),
+        leq(squares, most, where=(k > 0).all(), label="the norm"),
     )

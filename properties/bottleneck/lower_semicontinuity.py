@@ -16,23 +16,18 @@ def two_networks(source: Source):
     """
     net = network(source, depth=(1, 4), width=(1, 3))
     near = source.choice((1.0, 2.0**-8))
-    other = [W + near * source.tensor(*W.shape[-2:], low=-1.0, high=1.0) for W in net.weights]
-    biases = [b + near * source.tensor(b.shape[-1], low=-1.0, high=1.0) for b in net.biases]
+    other = [W + near * source.tensor(*W.shape, low=-1.0, high=1.0) for W in net.weights]
+    biases = [b + near * source.tensor(len(b), low=-1.0, high=1.0) for b in net.biases]
     if source.choice(("same", "fewer")) == "fewer":
         hidden = [source.integer(1, n) for n in net.widths[1:-1]]
         widths = [net.widths[0], *hidden, net.widths[-1]]
+        used = [torch.arange(n) < m for n, m in zip(net.widths, widths, strict=True)]
         other = [
-            padded(W[..., :n, :m], W) for W, n, m in zip(other, widths[1:], widths, strict=False)
+            torch.where(after[:, None] & before, W, 0)
+            for W, after, before in zip(other, used[1:], used[:-1], strict=True)
         ]
-        biases = [padded(b[..., :n], b) for b, n in zip(biases, widths[1:], strict=True)]
+        biases = [torch.where(after, b, 0) for b, after in zip(biases, used[1:], strict=True)]
     return net, net.with_parameters(other, biases), source.tensor(net.widths[0])
-
-
-def padded(part, like):
-    """The array with zeros behind its last two axes, or its last one, up to the shape of another."""
-    missing = [n - m for n, m in zip(like.shape, part.shape, strict=True)]
-    sides = [p for n in reversed(missing) for p in (0, n)]
-    return torch.nn.functional.pad(part, sides)
 
 
 @instances
@@ -43,7 +38,7 @@ def growing_scalars(source: Source):
     large = [p + positive(source, 2) for p in small]
 
     def scalars(parts):
-        return Network([p[..., :1, None] for p in parts], [p[..., 1:] for p in parts])
+        return Network([p[:1, None] for p in parts], [p[1:] for p in parts])
 
     return scalars(large), scalars(small), positive(source, 1)
 
@@ -52,7 +47,7 @@ def growing_scalars(source: Source):
 def steep_pairs(source: Source):
     """The same with slope 3, at −x: the units are on their steep side."""
     larger, smaller, x = growing_scalars()(source)
-    source.require(torch.full(source.batch, larger.depth > 1), "there is a hidden layer")
+    source.require(larger.depth > 1, "there is a hidden layer")
     pair = [
         Network.unchecked_slope(net.weights, [0 * b for b in net.biases], 3.0)
         for net in (larger, smaller)
@@ -91,17 +86,15 @@ def test_lower_semicontinuity(net, other, x, *, start=0, weight=1):
     activations = net.activations(x)
     for index in reversed(range(start, net.depth)):
         W, b = net.weights[index], net.biases[index]
-        step = length(W - other.weights[index], 2) * length(activations[index], 1)
-        step = step + length(b - other.biases[index], 1)
-        total = total + product * step
-        product = product * length(other.weights[index], 2)
-    return leq(length(net(x) - other(x), 1), total * linalg.scalar(weight, total), scale=1 + total)
+        step = length(W - other.weights[index]) * length(activations[index])
+        total = total + product * (step + length(b - other.biases[index]))
+        product = product * length(other.weights[index])
+    return leq(length(net(x) - other(x)), total * linalg.scalar(weight, total), scale=1 + total)
 
 
-def length(array, axes):
-    """The norm over the last one or two axes."""
-    square = linalg.frobenius_squared(array) if axes == 2 else (array * array).sum(-1)
-    return linalg.power(square, Fraction(1, 2))
+def length(array):
+    """The root of the sum of the squares of all entries."""
+    return linalg.power((array * array).sum(), Fraction(1, 2))
 
 
 @cited(
@@ -118,4 +111,24 @@ def test_least_cost_is_attained():
 
     $R(f; \Omega, L) = \min \{\|\theta\|^2 : f_\theta = f \text{ on } \Omega\}$, over networks of depth $L$ and any finite
     widths, for every finite piecewise linear $f$ that has one.
+    """
+
+
+@cited(
+    "bottleneck.limit-of-the-parts",
+    paper("bottleneck", "§3.3, the limit of the parts"),
+    reason="open: in R(α̃_ℓ; ℓ) the map and the depth change together. That the corrections of f are at most the "
+    "sums is Theorem 3.1 for the limit (bottleneck.composition-without-positivity). That they are at least the "
+    "sums needs liminf (R(α̃_ℓ; ℓ) − kℓ) ≥ R^(1)(α̃_p), and of the upper part likewise: a lower "
+    "semi-continuity that is uniform in the depth, where a bound of each width gives it at each depth alone "
+    "(bottleneck.lower-semicontinuity). It holds where the Jacobians of α̃_ℓ converge with rank k and "
+    "R^(1)(α̃_p) = 2 log|Jα̃_p(x)|_+ at some x (bottleneck.regularity-bound), as for linear maps "
+    "(bottleneck.shares-of-the-first-correction)",
+)
+def test_limit_of_the_parts():
+    r"""The limits of hidden representations split both corrections.
+
+    If $\tilde\alpha_{\ell_L} \to \tilde\alpha_p$ along optimal networks, $\ell_L/L \to p \in (0, 1)$, then
+    $R^{(0)}(f) = R^{(0)}(\tilde\alpha_p) = R^{(0)}(\sigma(\tilde\alpha_p) \to f)$ and
+    $R^{(1)}(f) = R^{(1)}(\tilde\alpha_p) + R^{(1)}(\sigma(\tilde\alpha_p) \to f)$.
     """

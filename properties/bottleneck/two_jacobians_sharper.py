@@ -27,7 +27,7 @@ def layers_around(depth):
 
 def over(gap, size):
     """gap / size, and 0 where both vanish."""
-    return gap / torch.where(size == 0, torch.ones_like(size), size)
+    return gap / torch.where(size == 0, 1.0, size)
 
 
 @instances
@@ -39,14 +39,12 @@ def opposite_slopes(source: Source, *, copies: Range = (1, 1)):
     depth, k = source.integer(2, 5), source.integer(*copies)
     into, out = orthogonal(source, k), orthogonal(source, k)
     w, z = positive(source, 1, 1, low=0.25, high=2.0), positive(source, k)
-    v, unit = linalg.square_root(2, w) * w, linalg.eye(k, like=w)
-    turns = (unit,) * (depth - 2) + (out,)
-    sizes = (w,) + (v,) * (depth - 2)
-    first = torch.cat((w * into.mT, -w * into.mT), -2)
-    weights = [size * turn for size, turn in zip(sizes, turns, strict=True)]
-    weights[0] = torch.cat((weights[0], weights[0]), -1)
-    x = (into @ z.unsqueeze(-1)).mT
-    return Network.linear((first, *weights)), torch.cat((x, -x), -2)
+    v, first = linalg.square_root(2, w) * w, w * into.mT
+    weights = [w * linalg.eye(k, like=w), *[v * linalg.eye(k, like=w)] * (depth - 2)]
+    weights[-1] = weights[-1] @ out
+    weights[0] = torch.hstack((weights[0], weights[0]))
+    x = into @ z
+    return Network.linear((torch.vstack((first, -first)), *weights)), torch.stack((x, -x))
 
 
 @instances
@@ -110,7 +108,7 @@ def functions_of_one_variable(
 def claimed(net, x, constant, exponent):
     """The mean of the two costs, and `constant` ‖Jf(x) − Jf(y)‖_* over a power of the norms."""
     mean, gap = mean_and_gap(net, x)
-    size = linalg.operator_norm(net.jacobian(x)).amax(-1)
+    size = linalg.operator_norm(net.jacobian(x)).amax()
     share = over(gap, linalg.power(size, exponent(net.depth)))
     return mean + constant(net.depth, size) * share
 
@@ -157,8 +155,8 @@ def test_two_slopes(net, x, *, constant=kappa, exponent=homogeneous):
 
     Proof: docs/proofs/two-jacobians.md.
     """
-    slopes = net.jacobian(x).flatten(-3)
-    largest = torch.maximum(slopes.abs().amax(-1), (slopes[..., 0] - slopes[..., 1]).abs())
+    p, q = net.jacobian(x).flatten()
+    largest = torch.maximum(torch.maximum(p.abs(), q.abs()), (p - q).abs())
     least = linalg.power(largest, Fraction(2, net.depth)) * net.depth
     return (
         leq(least, net.cost(), label="the largest slope or the difference"),

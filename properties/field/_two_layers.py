@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from flint import fmpq, fmpq_mat, nmod_mat
 
-from rankcheck import polytopes
+from rankcheck import Relation, eq, polytopes
 from rankcheck.instances import Source
 
 
@@ -65,11 +65,12 @@ def coordinates(classes: Sequence[polytopes.Class]) -> list[list[fmpq]]:
     return [[fmpq(one.get(key, 0)) for key in keys] for one in classes]
 
 
-def side_by_side(*classes: polytopes.Class) -> list[torch.Tensor]:
-    """Their coordinates, in one order and times one denominator, as integers."""
-    values = coordinates(classes)
+def equal(one: polytopes.Class, other: polytopes.Class, label: str = "") -> Relation:
+    """They have the same coordinates: integers, in one order and times one denominator."""
+    values = coordinates((one, other))
     whole = lcm(*(int(c.q) for row in values for c in row))
-    return [torch.tensor([int((c * whole).p) for c in [*row, fmpq(0)]]) for row in values]
+    sides = (torch.tensor([int((c * whole).p) for c in [*row, fmpq(0)]]) for row in values)
+    return eq(*sides, terms=0, label=label)
 
 
 def rank(classes: Sequence[polytopes.Class], p: int | None = None) -> int:

@@ -22,15 +22,14 @@ def shifts_of_one_kernel(source: Source):
     w, sign = source.tensor(n, low=-2.0, high=2.0), signs(source, L)
     layers = []
     for _ in range(L):
-        shifted = w.roll(source.integer(0, n - 1), -1)
-        layers.append(shifted.flip(-1) if source.integer(0, 1) else shifted)
-    return torch.stack(layers, -2) * sign.unsqueeze(-1)
+        shifted = w.roll(source.integer(0, n - 1), 0)
+        layers.append(shifted.flip(0) if source.integer(0, 1) else shifted)
+    return sign[:, None] * torch.stack(layers)
 
 
 def without_normalisation(beta, depth, noise=None, *, exponent=2):
     """L Σ |β̂_k|^{2/L}, without n^{(L−1)/2}."""
-    n = beta.shape[-1]
-    factor = linalg.power(linalg.scalar(n, beta), Fraction(depth - 1, depth))
+    factor = linalg.power(linalg.scalar(len(beta), beta), Fraction(depth - 1, depth))
     return factor * costs.convolutional_cost(beta, depth, noise, exponent=exponent)
 
 
@@ -59,9 +58,8 @@ def test_convolutional_cost(kernels, *, cost=costs.convolutional_cost, exponent=
     over $k$ tends to the share of the frequencies at which $\hat\beta$ is not zero. Not checked: what
     gradient descent converges to.
     """
-    beta, L = witnesses.composed_kernel(kernels), kernels.shape[-2]
-    least = cost(beta, L, witnesses.composition_noise(kernels), exponent=exponent)
-    return leq(least, (kernels * kernels).sum((-2, -1)))
+    beta, noise = witnesses.composed_kernel(kernels), witnesses.composition_noise(kernels)
+    return leq(cost(beta, len(kernels), noise, exponent=exponent), (kernels * kernels).sum())
 
 
 @instances
@@ -72,14 +70,12 @@ def drawn_predictors(source: Source, *, depth=(1, 6), length=(1, 6)):
 
 def with_idle_layers(beta, depth):
     """β in the last layer, and in the others the kernel (1, 0, ..., 0), which does nothing."""
-    first = torch.arange(beta.shape[-1], device=beta.device) == 0
-    idle = torch.where(first, 1 + 0 * beta, 0 * beta)
-    return torch.stack([idle] * (depth - 1) + [beta], -2)
+    return torch.stack([linalg.eye(len(beta), beta)[0]] * (depth - 1) + [beta])
 
 
 def with_phases_in_each_layer(beta, depth):
     """The phases of β in every layer, not in the last one alone."""
-    return torch.stack([witnesses.cheapest_kernels(beta, depth)[..., -1, :]] * depth, -2)
+    return torch.stack([witnesses.cheapest_kernels(beta, depth)[-1]] * depth)
 
 
 @construction(
@@ -103,11 +99,11 @@ def test_convolutional_kernels(beta, depth, *, witness=witnesses.cheapest_kernel
     repeats each entry of its kernel $n$ times.
     """
     kernels = witness(beta, depth)
-    cost = (kernels * kernels).sum((-2, -1))
+    cost = (kernels * kernels).sum()
     layers = depth * linalg.schatten_power(witnesses.circulant(beta), Fraction(2, depth))
-    scale = beta.abs().sum(-1, keepdim=True)
+    composed = witnesses.composed_kernel(kernels)
     return (
-        eq(witnesses.composed_kernel(kernels), beta, scale=scale, label="the predictor"),
+        eq(composed, beta, scale=beta.abs().sum(), label="the predictor"),
         eq(cost, costs.convolutional_cost(beta, depth), label="the cost"),
-        eq(cost * beta.shape[-1], layers, label="the circulant matrix"),
+        eq(cost * len(beta), layers, label="the circulant matrix"),
     )

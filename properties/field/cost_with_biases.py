@@ -1,25 +1,9 @@
 """Penalising the biases: what one hidden layer on the line costs is ∫ √(1+x²) d|f''|."""
 
-from fractions import Fraction
-
 import torch
 
-from rankcheck import (
-    Network,
-    bound,
-    construction,
-    costs,
-    eq,
-    leq,
-    linalg,
-    networks,
-    paper,
-    tolerances,
-    witnesses,
-)
+from rankcheck import bound, construction, costs, eq, leq, networks, paper, tolerances, witnesses
 from rankcheck.instances import Source, breakpoints, instances, positive, signs
-
-HALF = Fraction(1, 2)
 
 
 @instances
@@ -30,9 +14,8 @@ def units_of_one_variable(source: Source):
     if source.choice(("any units", "shared kinks")) == "any units":
         return W, source.tensor(K), a
     kinks = (8 * source.tensor(2 if K < 4 else 3, low=-4.0, high=4.0)).round() / 8
-    t = kinks[..., [k % kinks.shape[-1] for k in range(K)]]
     W = (8 * W).round() / 8
-    return W, -W[..., 0] * t, a
+    return W, -W[:, 0] * kinks[[k % len(kinks) for k in range(K)]], a
 
 
 @instances
@@ -46,19 +29,19 @@ def balanced_units_with_biases(source: Source):
         u, outer = source.tensor(1, low=-0.75, high=0.75) + 0 * size, signs(source, 1) + 0 * size
     # (1 − u², 2u, 1 + u²) are the sides of a right triangle; the kink is −2u/(1 − u²).
     w, b = side * size * (1 - u * u), side * size * 2 * u
-    return w.unsqueeze(-1), b, outer * size * (1 + u * u)
+    return w[:, None], b, outer * size * (1 + u * u)
 
 
 def heavier(W, b, a):
     """∫ (1+x²)^{51/100} d|f''|."""
     kinks, sizes = costs.slope_jumps(W, b, a)
-    return (linalg.power(1 + kinks * kinks, Fraction(51, 100)) * sizes).sum(-1)
+    return (1 + kinks * kinks) ** 0.51 @ sizes
 
 
 def by_the_sum(W, b, a):
     """∫ (1 + |x|) d|f''|."""
     kinks, sizes = costs.slope_jumps(W, b, a)
-    return ((1 + kinks.abs()) * sizes).sum(-1)
+    return (1 + kinks.abs()) @ sizes
 
 
 @bound(
@@ -95,22 +78,18 @@ def functions_with_kinks(source: Source):
 
 def of_weight_one(kinks, jumps):
     """The units J [x − t]_+, not balanced."""
-    w = jumps * 0 + 1
-    return Network((w.unsqueeze(-1), jumps.unsqueeze(-2)), (-kinks, 0 * w[..., :1]))
+    return costs.two_layer_network(1 + 0 * jumps[:, None], -kinks, jumps)
 
 
 def balanced_without_biases(kinks, jumps):
     """|a| = w, as if the biases were free."""
-    w = linalg.power(jumps.abs(), HALF)
-    return Network(
-        (w.unsqueeze(-1), (w * jumps.sign()).unsqueeze(-2)), (-w * kinks, 0 * w[..., :1])
-    )
+    w = jumps.abs().sqrt()
+    return costs.two_layer_network(w[:, None], -w * kinks, w * jumps.sign())
 
 
 def wrong_signs(kinks, jumps):
     """The jumps with the sign of the first changed."""
-    first = torch.arange(jumps.shape[-1], device=jumps.device) == 0
-    return witnesses.kink_network(kinks, torch.where(first, -jumps, jumps))
+    return witnesses.kink_network(kinks, torch.cat((-jumps[:1], jumps[1:])))
 
 
 @construction(
@@ -134,16 +113,14 @@ def test_least_cost_with_biases(kinks, slopes, value, x, *, witness=witnesses.ki
 
     The affine function $px + q$, which is $f$ on the left of all kinks, costs nothing.
     """
-    net = witness(kinks, slopes[..., 1:] - slopes[..., :-1])
-    ends = torch.cat((kinks[..., :1] - 1, kinks, kinks[..., -1:] + 1), -1)
+    jumps, points = slopes.diff(), x[:, None]
+    net = witness(kinks, jumps)
+    ends = torch.cat((kinks[:1] - 1, kinks, kinks[-1:] + 1))
     f = networks.PiecewiseLinear.from_slopes(ends, slopes, value)
-    affine = value.unsqueeze(-1) + slopes[..., :1] * (x - ends[..., :1])
-    points = x.unsqueeze(-1)
-    scale = tolerances.network_scale(net, points).squeeze(-1) + affine.abs() + f(x).abs()
-    least = (
-        linalg.power(1 + kinks * kinks, HALF) * (slopes[..., 1:] - slopes[..., :-1]).abs()
-    ).sum(-1)
+    affine = value + slopes[0] * (x - ends[0])
+    scale = tolerances.network_scale(net, points)[:, 0] + affine.abs() + f(x).abs()
+    least = (1 + kinks * kinks).sqrt() @ jumps.abs()
     return (
-        eq(net(points).squeeze(-1) + affine, f(x), scale=scale, label="the function"),
+        eq(net(points)[:, 0] + affine, f(x), scale=scale, label="the function"),
         eq(net.cost() / 2, least, label="the cost"),
     )

@@ -1,28 +1,101 @@
-"""Rueß et al.: the maximum of eight, nine and ten numbers takes two hidden layers. The identities were
-found here."""
+"""Rueß et al.: the maximum of six, eight, nine and ten numbers takes two hidden layers, as a mean of
+maxima of two sums of maxima of pairs. The identities for eight, nine and ten were found here."""
 
 from fractions import Fraction
 from functools import cache, partial
 from math import comb
 
 import numpy as np
+import torch
 
-from rankcheck import construction, eq, paper, witnesses
+from rankcheck import construction, eq, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances
 
-from ._maxima import sorted_numbers
+from ._maxima import sorted_numbers, with_coefficients, without_a_unit
 
-EIGHT, NINE, TEN = map(witnesses.maximum_by_pairs, (8, 9, 10))
+SIX, EIGHT, NINE, TEN = map(witnesses.maximum_by_pairs, (6, 8, 9, 10))
+
+
+@instances
+def six_numbers(source: Source):
+    """Any six numbers."""
+    return source.tensor(6)
+
+
+SIX_NETWORK = SIX.network()
+#: 17/8 and −5/8 for 2 and −1/2: right wherever all six numbers are equal.
+OTHERS = with_coefficients(SIX, {0: "17/8", 1: "-5/8"})
+#: m_03 + m_35 for m_03 + m_45 in the second mean.
+OTHER_PAIR = witnesses.MaxIdentity(
+    6, (witnesses.MaxTerm(2, [(0, 1), (0, 2)], [(0, 3), (3, 5)]), *SIX.terms[1:])
+)
+
+
+@construction(
+    "field.max-of-six",
+    paper("ruess2026", "the certificate for six numbers, version 1, page 10"),
+    instances=six_numbers(),
+    mutants={
+        "a unit of the second layer less": {"net": without_a_unit(SIX, 2, 50)},
+        "the sum of the numbers not handed on below zero": {"net": without_a_unit(SIX, 2, -1)},
+        "other coefficients": {"net": OTHERS.network()},
+    },
+    witness=witnesses.MaxIdentity.network,
+)
+def test_max_of_six(x, *, net=SIX_NETWORK):
+    r"""The maximum of six numbers by two hidden layers.
+
+    One ReLU network of two hidden layers, 6 → 32 → 499 → 1, without biases and with integer
+    weights, has the value $180 \max(x_0, \dots, x_5)$ at every $x \in \mathbb R^6$. So by Wang and Sun
+    every continuous function of five variables with finitely many linear pieces needs at most two
+    hidden layers. A tree of pairs takes three.
+
+    Compared at any numbers, and at whole ones without a tolerance. The network computes the identity
+    of field.max-of-six-by-pairs. The proof is in docs/proofs/maxima-by-pairs.md.
+    """
+    whole, scale = torch.round(x), tolerances.network_scale(net, x)
+    return (
+        eq(net(x), 180 * x.amax(), scale=scale, label="the network"),
+        eq(net(whole), 180 * whole.amax(), terms=0, label="whole numbers"),
+        eq(net.depth - 1, 2, label="the hidden layers"),
+    )
+
+
+@construction(
+    "field.max-of-six-by-pairs",
+    paper("ruess2026", "the certificate for six numbers, version 1, page 10"),
+    instances=sorted_numbers(n=6),
+    mutants={
+        "other coefficients": {"identity": OTHERS},
+        "a pair of the second mean changed": {"identity": OTHER_PAIR},
+    },
+    witness=witnesses.MaxIdentity,
+    effort=0.3,
+)
+def test_max_of_six_by_pairs(x, *, identity=SIX):
+    r"""The maximum of six numbers is a mean of maxima of two sums of maxima of pairs.
+
+    With $m_{ij} = \max(x_i, x_j)$, for all $x \in \mathbb R^6$, $\max(x_0, \dots, x_5)$ is the mean
+    over all permutations of the six numbers of
+    $$2 \max(m_{01}, m_{23}) + 2 \max(m_{01} + m_{02}, m_{03} + m_{45})
+    - \tfrac12 \max(m_{01} + m_{02}, m_{34} + m_{35}) - 2 \max(m_{01} + m_{23}, m_{02} + m_{45}).$$
+
+    An instance is $x_0 \le \dots \le x_5$, and every such x is
+    $x_0 + (1 + t^2)(0, g_1, g_1 + g_2, \dots)$ with $0 \le g_i \le 1$, as the generator draws it. A mean
+    over all permutations does not change with the order, so a proof for these is one for all points.
+    The 495 maxima of the mean are evaluated one by one, and multiplied by 180, so that all
+    coefficients are whole. The identity is that of the paper, term by term. Which kinks cancel is in
+    docs/proofs/maxima-by-pairs.md.
+    """
+    whole = identity.denominator
+    return eq(identity(x), whole * x[-1], scale=40 * whole * (x[-1] - x[0]))
 
 
 def coefficients_moved(identity: witnesses.MaxIdentity) -> witnesses.MaxIdentity:
     """1/48 of a pair from the last mean to the first: right where all numbers are equal."""
-    first, *rest, last = identity.terms
-    first, last = (
-        witnesses.MaxTerm(t.coefficient + c / len(t.left), t.left, t.right)
-        for t, c in ((first, Fraction(1, 48)), (last, Fraction(-1, 48)))
-    )
-    return witnesses.MaxIdentity(identity.n, (first, *rest, last))
+    terms, moved = identity.terms, {0: Fraction(1, 48), len(identity.terms) - 1: Fraction(-1, 48)}
+    changed = {i: terms[i].coefficient + c / len(terms[i].left) for i, c in moved.items()}
+    return with_coefficients(identity, changed)
 
 
 def other_pair(term: witnesses.MaxTerm, coefficient: Fraction | int) -> witnesses.MaxTerm:
@@ -32,9 +105,9 @@ def other_pair(term: witnesses.MaxTerm, coefficient: Fraction | int) -> witnesse
 
 def pair_changed(identity: witnesses.MaxIdentity) -> witnesses.MaxIdentity:
     """The first mean once with its first pair changed."""
-    first, *rest = identity.terms
-    less = witnesses.MaxTerm(first.coefficient - 1, first.left, first.right)
-    return witnesses.MaxIdentity(identity.n, (less, other_pair(first, 1), *rest))
+    first = identity.terms[0]
+    less = with_coefficients(identity, {0: first.coefficient - 1})
+    return witnesses.MaxIdentity(identity.n, (*less.terms, other_pair(first, 1)))
 
 
 #: Two means of which the one minus the other is kinks alone: they are equal where k numbers are 1 and
@@ -59,10 +132,9 @@ def form_of(identity: witnesses.MaxIdentity):
 def is_the_largest(x, identity):
     """At sorted numbers the mean is the last of them; no kink is left, and all sets are pairs."""
     form = form_of(identity)
-    spread = x[..., -1] - x[..., 0]  # where it is small beside x, nothing cancels
-    scale = 40 * form.denominator * spread
+    scale = 40 * form.denominator * (x[-1] - x[0])
     return (
-        eq(form(x), form.denominator * x[..., -1], scale=scale, label="the identity"),
+        eq(form(x), form.denominator * x[-1], scale=scale, label="the identity"),
         eq(len(form.kinks), 0, label="the kinks that are left"),
         eq(identity.rank, 2, label="maxima of pairs"),
     )

@@ -21,9 +21,9 @@ def integer_hyperplanes(source: Source):
     A = whole(source.tensor(n, d, low=-3.0, high=3.0))
     b = whole(source.tensor(n, low=-3.0, high=3.0))
     if kind == "through one point":
-        b = A.sum(-1)
+        b = A.sum(1)
     if kind == "parallel":
-        A = A[..., :1, :] + 0 * A
+        A = A[:1] + 0 * A
     return A, b, FAR
 
 
@@ -36,19 +36,13 @@ def in_small_boxes(source: Source):
 
 def by_the_polynomial(A, b):
     """|χ(−1)|, and |χ(1)| if the normals span the space."""
-    return regions.Arrangement(A, b).regions, regions.Arrangement(A, b).bounded
+    lines = regions.Arrangement(A, b)
+    return lines.regions, lines.bounded
 
 
 def as_if_general(A, b):
     """The numbers in general position."""
-    n, d = A.shape[-2:]
-    none = regions.Arrangement(A, b).regions * 0
-    return none + regions.most_regions(n, d), none + regions.most_bounded_regions(n, d)
-
-
-def through_the_origin(A, b):
-    """The arrangement without its offsets."""
-    return by_the_polynomial(A, 0 * b)
+    return regions.most_regions(*A.shape), regions.most_bounded_regions(*A.shape)
 
 
 @identity(
@@ -58,7 +52,7 @@ def through_the_origin(A, b):
     needs={"the box has all points where hyperplanes meet": in_small_boxes()},
     mutants={
         "as if in general position": {"numbers": as_if_general},
-        "without the offsets": {"numbers": through_the_origin},
+        "without the offsets": {"numbers": lambda A, b: by_the_polynomial(A, 0 * b)},
     },
 )
 def test_regions_of_one_layer(A, b, radius, *, numbers=by_the_polynomial):
@@ -73,13 +67,13 @@ def test_regions_of_one_layer(A, b, radius, *, numbers=by_the_polynomial):
     meet in its interior; bounded are the regions that do not reach its boundary. For integers: there
     both counts are exact.
     """
-    net = Network((A, 0 * A[..., :1].mT + 1), (b, 0 * b[..., :1]))
+    net = Network((A, 0 * A[:, :1].mT + 1), (b, 0 * b[:1]))
     cells = regions.region_arrays(net, -radius, radius)
     inside = (cells.vertices.abs() < radius).all(-1).all(-1) & cells.present
     total, bounded = numbers(A, b)
     return (
         eq(cells.count, total, label="regions"),
-        eq(inside.sum(-1), bounded, label="bounded regions"),
+        eq(inside.sum(), bounded, label="bounded regions"),
     )
 
 
@@ -94,7 +88,7 @@ def hyperplanes_in_general_position(source: Source):
     """Rows (1, t, …, t^d) as A (n × d) and b: up to six hyperplanes of R^d, d ≤ 3."""
     d = source.integer(1, 3)
     rows, _ = moment_rows(source, source.integer(1, 6), d)
-    return rows[..., :d], rows[..., d]
+    return rows[:, :d], rows[:, d]
 
 
 @instances
@@ -102,9 +96,8 @@ def with_a_common_point(source: Source):
     """d + 1 hyperplanes of R^d with a common point, any d of them in general position."""
     d = source.integer(1, 3)
     rows, t = moment_rows(source, d + 1, d)
-    gap = (t[..., d:] - t[..., :d]).prod(-1, keepdim=True)
-    b = rows[..., d]
-    return rows[..., :d], torch.cat((b[..., :d], b[..., d:] - gap), -1)
+    b, gap = rows[:, d], (t[d] - t[:d]).prod()
+    return rows[:, :d], torch.cat((b[:d], b[d:] - gap))
 
 
 @instances
@@ -112,8 +105,8 @@ def with_parallel_hyperplanes(source: Source):
     """Two or more hyperplanes of the plane or of space, the first two of them parallel."""
     d = source.integer(2, 3)
     rows, _ = moment_rows(source, source.integer(2, 4), d)
-    A = torch.cat((rows[..., :1, :d], rows[..., :1, :d], rows[..., 2:, :d]), -2)
-    return A, rows[..., d] + torch.arange(rows.shape[-2])
+    A = rows[:, :d]
+    return torch.cat((A[:1], A[:1], A[2:])), rows[:, d] + torch.arange(len(rows))
 
 
 def lower_sets(n, d):
@@ -138,9 +131,8 @@ def test_regions_in_general_position(A, b, *, most=regions.most_regions):
     $\sum_{j \le d} \binom nj$ regions, $\binom{n-1}{d}$ of them bounded, and
     $\binom n{d-k} \sum_{i \le k} \binom{n-d+k}{i}$ faces of dimension $k$.
     """
-    n, d = A.shape[-2:]
-    lines = regions.Arrangement(A, b)
-    faces = torch.tensor([regions.most_faces(n, d, k) for k in range(d + 1)], device=A.device)
+    (n, d), lines = A.shape, regions.Arrangement(A, b)
+    faces = torch.tensor([regions.most_faces(n, d, k) for k in range(d + 1)])
     return (
         eq(lines.regions, most(n, d), label="regions"),
         eq(lines.bounded, regions.most_bounded_regions(n, d), label="bounded regions"),
@@ -177,15 +169,10 @@ def test_most_regions(A, b, *, most=regions.most_regions, fewer=1):
     for every arrangement of $n \ge 1$ hyperplanes, parallel and equal ones included. One that is not
     in general position has fewer regions.
     """
-    n, d = A.shape[-2:]
-    lines = regions.Arrangement(A, b)
+    (n, d), lines = A.shape, regions.Arrangement(A, b)
+    special = ~lines.is_general
     return (
         leq(lines.regions, most(n, d), label="regions"),
         leq(lines.bounded, regions.most_bounded_regions(n, d), label="bounded regions"),
-        leq(
-            lines.regions + fewer,
-            most(n, d),
-            where=~lines.is_general,
-            label="not in general position",
-        ),
+        leq(lines.regions + fewer, most(n, d), where=special, label="not in general position"),
     )

@@ -25,15 +25,9 @@ def without_output_bias(net):
 def summands(source: Source, *, output_biases=False, depth=(2, 5), width=(1, 3)):
     """Two networks of one depth and slope, with hidden biases, and a point off their kinks."""
     f, x = network_at_points(source, depth=depth, width=width)
-    g = network(
-        source,
-        depth=(f.depth, f.depth),
-        width=width,
-        inputs=f.widths[0],
-        outputs=f.widths[-1],
-        slopes="relu",
-    )
-    g = clear_of_boundaries(source, Network(g.weights, g.biases, f.slope), x)
+    ends = {"inputs": f.widths[0], "outputs": f.widths[-1]}
+    g = network(source, depth=(f.depth, f.depth), width=width, slopes="relu", **ends)
+    g = clear_of_boundaries(source, f.with_parameters(g.weights, g.biases), x)
     if output_biases:
         return f, g, x
     return without_output_bias(f), without_output_bias(g), x
@@ -45,28 +39,15 @@ def orthogonal_summands(source: Source):
     k, layers = source.integer(1, 2), source.integer(2, 5)
     into, out = semi_orthogonal(source, 2 * k, 2 * k), semi_orthogonal(source, 2 * k, 2 * k)
     t, a, y = positive(source, 1, 1, low=0.5, high=2.0), slope(source), positive(source, 2 * k)
-    f, g = (
-        Network.linear(
-            (
-                t * into[..., half].mT,
-                *[t * linalg.eye(k, like=t)] * (layers - 2),
-                t * out[..., half],
-            ),
-            a,
-        )
-        for half in (slice(0, k), slice(k, 2 * k))
-    )
-    return f, g, (into @ y.unsqueeze(-1)).squeeze(-1)
+    middle = [t * linalg.eye(k, t)] * (layers - 2)
+    halves = zip(into.split(k, 1), out.split(k, 1), strict=True)
+    f, g = (Network.linear((t * V.mT, *middle, t * U), a) for V, U in halves)
+    return f, g, into @ y
 
 
 def difference(f, g):
     """The parallel network of f and −g."""
     return f.add(g.with_parameters((*g.weights[:-1], -g.weights[-1]), g.biases))
-
-
-def twice_the_first(f, g):
-    """The parallel network of f and f."""
-    return f.add(f)
 
 
 @construction(
@@ -76,7 +57,7 @@ def twice_the_first(f, g):
     needs={"no output biases": summands(output_biases=True, depth=(2, 2), width=(1, 2))},
     mutants={
         "the difference": {"witness": difference},
-        "the first function twice": {"witness": twice_the_first},
+        "the first function twice": {"witness": lambda f, g: f.add(f)},
     },
     witness=Network.add,
 )
@@ -104,11 +85,6 @@ def multiples(source: Source):
     return net, x, t, signs(source)
 
 
-def without_the_sign(net, root, sign):
-    """The multiple by root^L."""
-    return witnesses.multiple(net, root, sign * sign)
-
-
 def weights_alone(net, root, sign):
     """The weights scaled, and not the biases."""
     return net.with_parameters(witnesses.multiple(net, root, sign).weights, net.biases)
@@ -119,7 +95,9 @@ def weights_alone(net, root, sign):
     paper("ongie2026", "the homogeneity of R_L, as recalled"),
     instances=multiples(),
     mutants={
-        "without the sign": {"witness": without_the_sign},
+        "without the sign": {
+            "witness": lambda net, root, sign: witnesses.multiple(net, root, sign * sign)
+        },
         "the biases as they were": {"witness": weights_alone},
         "a bias like the weights of its layer": {"counted": lambda layer: 1},
     },
@@ -144,18 +122,13 @@ def test_representation_cost_of_a_multiple(
     $|v|^{-2/3}$ times that, it would be at most $2|v|^{1/3}$ for every $v$, so zero.
     """
     scaled, L = witness(net, t, sign), net.depth
-    factor = (sign * t**L).unsqueeze(-1)
+    factor, scale = sign * t**L, t**L * tolerances.network_scale(net, x)
     before, after = (
         sum(linalg.frobenius_squared(w) for w in each.weights) for each in (net, scaled)
     )
-    biases = sum((b * b).sum(-1) * t ** (2 * counted(i)) for i, b in enumerate(net.biases, 1))
+    biases = sum((b @ b) * t ** (2 * counted(i)) for i, b in enumerate(net.biases, 1))
     return (
-        eq(
-            scaled(x),
-            factor * net(x),
-            scale=factor.abs() * tolerances.network_scale(net, x),
-            label="cf",
-        ),
+        eq(scaled(x), factor * net(x), scale=scale, label="cf"),
         eq(after, t * t * before, label="the weights"),
         eq(scaled.cost(), t * t * before + biases, label="with the biases"),
     )

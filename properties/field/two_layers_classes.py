@@ -6,7 +6,7 @@ from math import factorial
 from rankcheck import eq, identity, paper, polytopes
 from rankcheck.instances import Source, instances
 
-from ._two_layers import basis, divided, polytope, product, side_by_side, vector
+from ._two_layers import basis, divided, equal, polytope, product, vector
 
 
 @instances
@@ -59,8 +59,8 @@ def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1
     cuts = polytopes.combined(*zip(parts, pieces, strict=True))
     moved = polytopes.minkowski([tuple(size * c for c in p) for p in P], [v])
     return (
-        eq(*side_by_side(whole, cuts), terms=0, label="cuts"),
-        eq(*side_by_side(whole, polytopes.flag_class(moved)), terms=0, label="translations"),
+        equal(whole, cuts, "cuts"),
+        equal(whole, polytopes.flag_class(moved), "translations"),
         eq(len(polytopes.flag_class([*product, *[(7,) * len(v)] * more])), 0, label="products"),
     )
 
@@ -97,10 +97,7 @@ def test_wedge_formula(P, g, *, lower=-1, sign=1):
     for side, h, F in polytopes.graphs(polytopes.facets(P)):
         part = wedge_class(g, [sign * c for c in h], [p[:-1] for p in F])
         terms.append((side if side > 0 else lower, part))
-    return eq(
-        *side_by_side(polytopes.flag_class(polytopes.image(g, P)), polytopes.combined(*terms)),
-        terms=0,
-    )
+    return equal(polytopes.flag_class(polytopes.image(g, P)), polytopes.combined(*terms))
 
 
 @identity(
@@ -133,9 +130,9 @@ def test_wedges(Q, form, height, product, v, h, k, g, *, below=-1, more=0, shear
     difference = R([b - a for a, b in zip(h, k, strict=True)], Q, after)
     sheared = polytopes.combined((1, R(k, Q)), (-1, whole))
     return (
-        eq(*side_by_side(whole, parts), terms=0, label="cuts"),
-        eq(*side_by_side(whole, R(h, polytopes.minkowski(Q, [v]))), terms=0, label="translations"),
-        eq(*side_by_side(sheared, difference), terms=0, label="shears"),
+        equal(whole, parts, "cuts"),
+        equal(whole, R(h, polytopes.minkowski(Q, [v])), "translations"),
+        equal(sheared, difference, "shears"),
         eq(len(R(h, [*product, *[(7,) * len(v)] * more])), 0, label="products"),
     )
 
@@ -188,8 +185,7 @@ def test_functional_modulo_a_prime(
     one vertex and 0 at the others. By triangulations, for $N \in \{2, 4, 8, 16, 3, 9, 5\}$, $m \le 4$.
     Not checked here: that F is whole, additive on cuts, and 1 on that simplex.
     """
-    m, further = len(v), [(7,) * len(v)] * beside
-    k = N - m
+    m, k, further = len(v), N - len(v), [(7,) * len(v)] * beside
     moved = polytopes.minkowski([tuple(size * c for c in x) for x in P], [v])
     of_product, here, there = (
         int(polytopes.moment(Q, form, k + more).p) % p for Q in ([*product, *further], P, moved)
@@ -220,7 +216,7 @@ def test_functional_of_wedges(Q, h, form, k, *, more=1, below=-1):
     """
     up, down = polytopes.wedge(Q, h)
     whole = polytopes.moment(up, form, k) + below * polytopes.moment(down, form, k)
-    base = polytopes.moment(Q, polytopes.on_graph(form, h), k + more) - polytopes.moment(
-        Q, form[:-1], k + more
+    top, bottom = (
+        polytopes.moment(Q, f, k + more) for f in (polytopes.on_graph(form, h), form[:-1])
     )
-    return eq(*side_by_side({0: form[-1] * whole}, {0: base}), terms=0)
+    return equal({0: form[-1] * whole}, {0: top - bottom})

@@ -17,7 +17,7 @@ from rankcheck import (
 )
 from rankcheck.instances import Source, instances
 
-from ._two_layers import basis, divided, polytope, side_by_side, vector, within
+from ._two_layers import basis, divided, equal, polytope, vector, within
 
 
 @instances
@@ -66,17 +66,16 @@ def test_support_functions(
     sums = {x: polytopes.support(total, x) for x in points}
     fewer = {x: polytopes.support(Q, y[:r]) + polytopes.support(R, y[r:]) for x, y in forms.items()}
     return (
-        eq(*side_by_side(whole, parts), terms=0, label="cuts"),
-        eq(*side_by_side(sums, fewer), terms=0, label="products"),
+        equal(whole, parts, "cuts"),
+        equal(sums, fewer, "products"),
     )
 
 
 def two_layers(rows, minus=1):
     """[p·x + Σ [e_j·x]_+]_+, p the first row and e_j the others; if not `minus`, [p·x]_+ for p·x."""
-    p, ones = rows[..., :1, :], torch.ones_like(rows[..., :1, :1])
-    units = torch.cat((p, -p, rows[..., 1:, :]), -2)
-    sums = torch.cat((ones, -minus * ones, *[ones] * (rows.shape[-1] - 1)), -1)
-    return Network.linear([units, sums, ones])
+    p, one = rows[:1], torch.ones_like(rows[:1, :1])
+    sums = torch.cat((one, -minus * one, *[one] * (len(rows) - 1)), 1)
+    return Network.linear([torch.cat((p, -p, rows[1:])), sums, one])
 
 
 @construction(
@@ -94,21 +93,17 @@ def test_pyramids_by_two_layers(rows, x, *, minus=1):
     Compared with the maximum over the vertices, for up to four $e_j$ of any rank; at whole numbers
     without a tolerance.
     """
-    m = x.shape[-1]
+    m = len(x)
     corners = x.new_tensor([(0,) * m, *((1, *chosen) for chosen in subsets((0, 1), repeat=m - 1))])
 
     def largest(rows, x):
-        return (corners @ rows @ x[..., None])[..., 0].amax(-1)
+        return (corners @ rows @ x).amax(0, keepdim=True)
 
     net, whole, y = two_layers(rows, minus), torch.round(rows), torch.round(x)
+    scale = tolerances.network_scale(net, x)
     return (
-        eq(
-            net(x)[..., 0],
-            largest(rows, x),
-            scale=tolerances.network_scale(net, x)[..., 0],
-            label="anywhere",
-        ),
-        eq(two_layers(whole, minus)(y)[..., 0], largest(whole, y), terms=0, label="whole numbers"),
+        eq(net(x), largest(rows, x), scale=scale, label="anywhere"),
+        eq(two_layers(whole, minus)(y), largest(whole, y), terms=0, label="whole numbers"),
         eq(net.depth - 1, 2, label="the hidden layers"),
     )
 
@@ -127,7 +122,7 @@ def layers_that_skip(source: Source):
 
 def positive_part(net, depth):
     """[f]_+ for f, handed on to any depth."""
-    one = linalg.eye(net.widths[-1], net.weights[0]).expand(*net.batch, -1, -1)
+    one = linalg.eye(net.widths[-1], net.weights[0])
     return Network.linear([one] * (depth - 1)).after(net)
 
 
@@ -153,14 +148,12 @@ def test_two_layers_hold_one(
     function of one hidden layer. Compared on whole numbers, without a tolerance.
     """
     inner = Network(
-        (torch.cat((A.weights[0], -A.weights[0]), -2), torch.cat((D, D), -1)),
-        (torch.cat((A.biases[0], -A.biases[0]), -1), 0 * P.biases[0]),
+        (torch.cat((A.weights[0], -A.weights[0])), torch.cat((D, D), 1)),
+        (torch.cat((A.biases[0], -A.biases[0])), 0 * P.biases[0]),
     )
     units = inner.add(behind_one(P, 2))
-    one = linalg.eye(units.widths[-1], c).expand(*units.batch, -1, -1)
-    net = Network.linear((one, c)).merged_after(units).add(behind_two(skip, 3))
-    sums = P(x) + A(x).abs() @ D.mT
-    right = skip(x) + torch.relu(sums) @ c.mT
+    net = Network.linear((c,)).after(units).add(behind_two(skip, 3))
+    right = skip(x) + torch.relu(P(x) + A(x).abs() @ D.mT) @ c.mT
     return (
         eq(net(x), right, terms=0, label="the network"),
         eq(net.depth - 1, 2, label="the hidden layers"),

@@ -12,31 +12,26 @@ def scaled(source: Source, count: int, size: int):
     return source.tensor(count, 1, low=-2.0, high=2.0) * unit_vectors(source, count, size)
 
 
-def shallow_network(source: Source, units: int, outputs: int):
-    """A network with so many units; half of the time all have one of two directions."""
-    inputs = source.integer(1, 3)
+def with_data(source: Source, points: int, outputs: int, more: int):
+    """A network with up to N·D + `more` units, and N data; half of the time all units have one of two
+    directions."""
+    most = points * outputs + more
+    units, inputs = source.integer(1, most, range(1, most + 1)), source.integer(1, 3)
     if source.integer(0, 1):
         W = scaled(source, units, inputs)
     else:
         two, size = unit_vectors(source, 2, inputs), source.tensor(units, 1, low=0.0, high=2.0)
-        W = size * two[..., [k % 2 for k in range(units)], :]
+        W = size * two[[k % 2 for k in range(units)]]
     b, c = source.tensor(units, low=-2.0, high=2.0), source.tensor(outputs, low=-2.0, high=2.0)
-    return Network((W, scaled(source, units, outputs).mT), (b, c), slope(source))
+    net = Network((W, scaled(source, units, outputs).mT), (b, c), slope(source))
+    return net, source.tensor(points, inputs, low=-4.0, high=4.0)
 
 
 @instances
 def shallow_networks_with_data(source: Source):
     """A network with one hidden layer, D outputs and up to ND + 2 units, and N data."""
     points = source.integer(1, 3)
-    outputs = source.integer(1, 4 - points)
-    most = points * outputs + 2
-    net = shallow_network(source, source.integer(1, most, range(1, most + 1)), outputs)
-    return net, source.tensor(points, net.widths[0], low=-4.0, high=4.0)
-
-
-def units_left(net):
-    """How many units have an outer weight."""
-    return (net.weights[1] != 0).any(-2).sum(-1)
+    return with_data(source, points, source.integer(1, 4 - points), 2)
 
 
 def of_the_wrong_sign(net, x):
@@ -47,19 +42,18 @@ def of_the_wrong_sign(net, x):
 def without_the_first(net, x):
     """The first of the units that are left is lost."""
     new = witnesses.fewer_units(net, x)
-    V = new.weights[1]
-    others = torch.arange(V.shape[-1], device=V.device) > 0
-    return new.with_parameters((new.weights[0], torch.where(others, V, 0 * V)), new.biases)
+    W, V = new.weights
+    return new.with_parameters((W, torch.cat((0 * V[:, :1], V[:, 1:]), 1)), new.biases)
 
 
 def relations(net, new, x, units, elsewhere):
     """The values, the number of units, and the cost."""
-    y = x + elsewhere
+    y, left = x + elsewhere, (new.weights[1] != 0).any(0).sum()
     scale = tolerances.network_scale(net, y) + tolerances.network_scale(new, y)
     return (
         eq(new(y), net(y), scale=scale, label="the values"),
-        leq(units_left(new), units, label="the units"),
-        leq(networks.unit_costs(new).sum(-1), networks.unit_costs(net).sum(-1), label="the cost"),
+        leq(left, units, label="the units"),
+        leq(networks.unit_costs(new).sum(), networks.unit_costs(net).sum(), label="the cost"),
     )
 
 
@@ -91,18 +85,14 @@ def test_units_on_data(net, x, *, witness=witnesses.fewer_units, less=0, elsewhe
     vectors of $ND$ units are independent, no other multiples of them have these values. Not
     checked: whether fewer units with other weights do; see field.units-on-few-data.
     """
-    units = x.shape[-2] * net.widths[-1] - less
-    return relations(net, witness(net, x), x, units, elsewhere)
+    return relations(net, witness(net, x), x, len(x) * net.widths[-1] - less, elsewhere)
 
 
 @instances
 def many_outputs(source: Source):
     """One or two data, more outputs than data, and up to ND + 1 units."""
     points = source.integer(1, 2)
-    outputs = source.integer(points + 1, 3)
-    most = points * outputs + 1
-    net = shallow_network(source, source.integer(1, most, range(1, most + 1)), outputs)
-    return net, source.tensor(points, net.widths[0], low=-4.0, high=4.0)
+    return with_data(source, points, source.integer(points + 1, 3), 1)
 
 
 @construction(
@@ -125,5 +115,4 @@ def test_units_on_few_data(net, x, *, witness=witnesses.fewer_units_in_span, les
     projected onto the span of $f(x_1) - c, \dots, f(x_N) - c$: that keeps the values at the data
     and makes no $\|v_k\|$ larger. In $N$ coordinates of this span the network has $N$ outputs.
     """
-    units = x.shape[-2] ** 2 - less
-    return relations(net, witness(net, x), x, units, elsewhere)
+    return relations(net, witness(net, x), x, len(x) ** 2 - less, elsewhere)

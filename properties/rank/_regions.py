@@ -4,8 +4,8 @@ from rankcheck import balls, networks, regions
 
 
 def rank_over(net, box):
-    """rank_J over all linear regions in a box: proved on balls, by a threshold in floats; (*B)."""
-    return regions.region_arrays(net, *box).ranks.amax(-1)
+    """rank_J over all linear regions in a box: proved on balls, by a threshold in floats."""
+    return regions.region_arrays(net, *box).ranks.amax()
 
 
 def proved_rank(net, box):

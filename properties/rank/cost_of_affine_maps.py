@@ -1,5 +1,6 @@
-"""Thm 4.3 of `rank` at finite depth: both ends of the cost of affine maps, and between bijections."""
+"""Thm 4.3 of `rank` at finite depth: the cost of affine maps, and between bijections."""
 
+import math
 from fractions import Fraction
 
 import torch
@@ -16,7 +17,7 @@ from rankcheck.instances import (
     slope,
 )
 
-from ._bijections import bijection
+from ._networks import bijection, relabelled, untranslated
 
 
 @instances
@@ -27,8 +28,7 @@ def affine_maps(source: Source):
     P, Q = semi_orthogonal(source, m, k), semi_orthogonal(source, n, k)
     s, b = positive(source, k), source.tensor(m, low=-4.0, high=4.0)
     low, high = box(source, n)
-    zero = Q.new_zeros((*source.batch, k))
-    lower, _ = networks.interval_bounds(Network((Q.mT,), (zero,)), low, high)
+    lower, _ = networks.interval_bounds(Network.linear((Q.mT,)), low, high)
     L = source.choice((*range(2, 9), 20, 60))
     return P, s, Q, b, torch.relu(-lower), slope(source), L, point_in(source, low, high)
 
@@ -38,8 +38,7 @@ def isometries_on_the_orthant(source: Source):
     """The same with s = 1; and b = 0, u = 0 half of the time."""
     P, s, Q, b, u, a, L, x = affine_maps()(source)
     if source.integer(0, 1) == 0:
-        y = positive(source, s.shape[-1])
-        return P, 0 * s + 1, Q, 0 * b, 0 * u, a, L, (Q @ y.unsqueeze(-1)).squeeze(-1)
+        b, u, x = 0 * b, 0 * u, Q @ positive(source, len(s))
     return P, 0 * s + 1, Q, b, u, a, L, x
 
 
@@ -47,7 +46,7 @@ def isometries_on_the_orthant(source: Source):
 def unbounded_domains(source: Source):
     """The same at a point with Qᵀx = −u − 1, and a ReLU."""
     P, s, Q, b, u, _, L, _ = affine_maps()(source)
-    return P, s, Q, b, u, 0.0, L, (Q @ (-u - 1).unsqueeze(-1)).squeeze(-1)
+    return P, s, Q, b, u, 0.0, L, Q @ (-u - 1)
 
 
 def without_shift(P, s, Q, b, u, depth, a):
@@ -57,11 +56,8 @@ def without_shift(P, s, Q, b, u, depth, a):
 
 def equal_layers(P, s, Q, b, u, depth, a):
     """All of the scales in the first layer."""
-    ones = torch.ones_like(s)
-    net = witnesses.affine_layers(
-        P, ones, Q, b - (P @ ((s - 1) * u).unsqueeze(-1)).squeeze(-1), u, depth, a
-    )
-    weights = [s.unsqueeze(-1) * net.weights[0], *net.weights[1:]]
+    net = witnesses.affine_layers(P, 0 * s + 1, Q, b - P @ ((s - 1) * u), u, depth, a)
+    weights = [s[:, None] * net.weights[0], *net.weights[1:]]
     return net.with_parameters(weights, [s * net.biases[0], *net.biases[1:]])
 
 
@@ -97,18 +93,15 @@ def test_cost_of_affine_maps(
     rank.jacobian-bounds-cost; the outer ones are those of rank.schatten-limits. Checked on boxes
     $\Omega$. Proof: docs/proofs/cost-of-affine-maps.md.
     """
-    net = witness(P, s, Q, b, u, L, a)
-    A = P @ (s.unsqueeze(-1) * Q.mT)
-    k, logs = s.shape[-1] + dimension, s.log()
+    net, A = witness(P, s, Q, b, u, L, a), (P * s) @ Q.mT
+    k, logs = len(s) + dimension, s.log()
     least = L * linalg.schatten_power(A, Fraction(2, L), net.jacobian_noise(x))
-    linear = k * L + factor * logs.sum(-1)
-    largest = torch.maximum(linalg.power(s, Fraction(2, L)), torch.ones_like(s))
-    rest = (logs * logs * largest).sum(-1) * 2 / L
+    linear = k * L + factor * logs.sum()
+    rest = (logs * logs * linalg.power(s, Fraction(2, L)).clamp(min=1)).sum() * 2 / L
     C = witnesses.affine_excess(P, s, b, u)
-    size = k * L + 2 * logs.abs().sum(-1) + C + net.cost()
-    value = (A @ x.unsqueeze(-1)).squeeze(-1) + b
+    size = k * L + 2 * logs.abs().sum() + C + net.cost()
     return (
-        eq(net(x), value, scale=tolerances.network_scale(net, x), label="the function"),
+        eq(net(x), A @ x + b, scale=tolerances.network_scale(net, x), label="the function"),
         leq(linear, least, scale=size, label="from below"),
         leq(least, net.cost(), scale=size, label="the network"),
         leq(net.cost(), least + C, scale=size, label="the constant"),
@@ -123,7 +116,7 @@ def conjugates(source: Source):
     k = source.integer(1, min(m, n))
     phi = bijection(source, n, source.integer(1, 2), bound=4.0, low=0.25)
     psi = bijection(source, m, source.integer(1, 2), bound=4.0, low=0.25)
-    psi = Network(psi.weights, psi.biases, phi.slope)
+    psi = relabelled(psi, phi.slope)
     P, Q = semi_orthogonal(source, m, k), semi_orthogonal(source, n, k)
     s, b = positive(source, k), source.tensor(m, low=-4.0, high=4.0)
     low, high = box(source, n)
@@ -141,32 +134,20 @@ def conjugate_isometries(source: Source):
     a = source.tensor(low=0.25, high=0.875)
     psi, phi = (Network.linear((orthogonal(source, d),), a) for d in (m, n))
     y = positive(source, k)
-    x = (phi.weights[0].mT @ (Q @ y.unsqueeze(-1))).squeeze(-1)
+    x = phi.weights[0].mT @ (Q @ y)
     extra = source.choice((0, 1, 2, 5, 20, 60))
-    return psi, P, 0 * y + 1, Q, 0 * P[..., 0], phi, x, x, x, extra, slope(source)
+    return psi, P, 0 * y + 1, Q, 0 * P[:, 0], phi, x, x, x, extra, slope(source)
 
 
 def least_stretch(net):
     """a^{L−1} Π s_min(W_ℓ): no Jacobian of the bijection has a smaller singular value."""
-    least = linalg.singular_values(net.weights[0])[..., -1]
-    for w in net.weights[1:]:
-        least = least * net.slope * linalg.singular_values(w)[..., -1]
-    return least
+    least = math.prod(linalg.singular_values(w)[-1] for w in net.weights)
+    return net.slope ** (net.depth - 1) * least
 
 
 def first_layer_only(net):
     """The least singular value of the first layer, without the slope and the other layers."""
-    return linalg.singular_values(net.weights[0])[..., -1]
-
-
-def relabelled(net, slope):
-    """The weights as they are, with another slope: another function."""
-    return Network(net.weights, net.biases, slope)
-
-
-def untranslated(h, g, depth, lower):
-    """The layers without the shift into the orthant."""
-    return witnesses.identity_layers(h, g, depth, 0 * lower)
+    return linalg.singular_values(net.weights[0])[-1]
 
 
 @limit(
@@ -218,27 +199,21 @@ def test_cost_of_conjugates(
     The first inequality holds because $s_i(XAY) \ge s_{\min}(X)\, s_i(A)\, s_{\min}(Y)$. Other
     piecewise-linear bijections are on the page of the proof: docs/proofs/cost-of-affine-maps.md.
     """
-    zero = Q.new_zeros((*P.shape[:-2], s.shape[-1]))
-    f = witnesses.conjugate(psi, P @ (s.unsqueeze(-1) * Q.mT), phi, b)
-    g = phi.with_parameters((Q.mT,), (zero,)).merged_after(phi)
-    h = psi.merged_after(phi.with_parameters((P * s.unsqueeze(-2),), (b,)))
+    f = witnesses.conjugate(psi, (P * s) @ Q.mT, phi, b)
+    g = Network.linear((Q.mT,), phi.slope).merged_after(phi)
+    h = psi.merged_after(Network((P * s,), (b,), phi.slope))
     lower, _ = networks.interval_bounds(g, low, high)
     L = h.depth + g.depth + extra
     h, g = other(h, a), other(g, a)
     net, (moved_h, moved_g) = witness(h, g, L, lower), witnesses.translate(h, g, lower)
-    k = s.shape[-1] + dimension
-    stretched = stretch(psi).log() + stretch(phi).log()
-    below = k * L + 2 * (s.log().sum(-1) + k * stretched)
+    k, logs, stretched = len(s) + dimension, s.log(), stretch(psi).log() + stretch(phi).log()
+    below = k * L + 2 * (logs.sum() + k * stretched)
     schatten = L * linalg.schatten_power(f.jacobian(x), Fraction(2, L), f.jacobian_noise(x))
     C = moved_h.cost() + moved_g.cost() - (h.depth + g.depth) * k
-    size = k * L + 2 * s.log().abs().sum(-1) + 2 * k * stretched.abs() + net.cost()
+    size = k * L + 2 * logs.abs().sum() + 2 * k * stretched.abs() + net.cost()
+    there = tolerances.network_scale(net, x) + tolerances.network_scale(f, x)
     return (
-        eq(
-            net(x),
-            f(x),
-            scale=tolerances.network_scale(net, x) + tolerances.network_scale(f, x),
-            label="the function",
-        ),
+        eq(net(x), f(x), scale=there, label="the function"),
         leq(below, schatten, scale=size, label="from below"),
         leq(schatten, net.cost(), scale=size, label="the network"),
         eq(net.cost(), k * L + C, scale=size, label="from above"),

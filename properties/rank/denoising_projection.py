@@ -1,4 +1,4 @@
-"""§5 of `rank`: an autoencoder of the rank of its data projects onto them, and no rank is smaller."""
+"""§5 of `rank`: an autoencoder of the rank of its data projects onto them; no rank is smaller."""
 
 import torch
 
@@ -25,7 +25,7 @@ from rankcheck.instances import (
     slope,
 )
 
-from ._bijections import bijection
+from ._networks import bijection, relabelled
 
 
 def coordinates(source: Source):
@@ -34,8 +34,8 @@ def coordinates(source: Source):
     k = source.integer(1, d - 1)
     psi = bijection(source, d, depth, bound=4.0, low=0.25)
     z = source.tensor(k, low=-4.0, high=4.0)
-    latent = torch.cat((z, z.new_zeros((*source.batch, d - k))), -1)
-    return clear_of_boundaries(source, psi, latent), z, source.tensor(k, d - k, low=-2.0, high=2.0)
+    psi = clear_of_boundaries(source, psi, torch.cat((z, z.new_zeros(d - k))))
+    return psi, z, source.tensor(k, d - k, low=-2.0, high=2.0)
 
 
 def interpolating(source: Source):
@@ -45,8 +45,17 @@ def interpolating(source: Source):
     f = witnesses.rank_one_interpolant(x, x, slope(source))
     start = source.integer(0, count - 2)
     share = source.tensor(1, low=0.125, high=0.875)
-    left, right = f.knots[..., start : start + 1], f.knots[..., start + 1 : start + 2]
+    left, right = f.knots[start], f.knots[start + 1]
     return f.network(), f.h, left + share * (right - left)
+
+
+def conjugated(psi, kernel, B):
+    """f = ψ ∘ [I K; 0 B] ∘ ψ⁻¹, and g = ψ(·, 0)."""
+    k, rest = kernel.shape
+    top = torch.cat((linalg.eye(k, kernel), kernel), 1)
+    bottom = torch.cat((kernel.new_zeros(rest, k), B), 1)
+    f = witnesses.conjugate(psi, torch.cat((top, bottom)), witnesses.inverse(psi))
+    return f, witnesses.autoencoder(psi, kernel).decoder
 
 
 @instances
@@ -67,15 +76,7 @@ def autoencoders(source: Source):
 def of_higher_rank(source: Source):
     """f that fixes g(R^k) and halves what is off it: [I K; 0 ½] between ψ and its inverse."""
     psi, z, kernel = coordinates(source)
-    k, rest = kernel.shape[-2:]
-    half = linalg.eye(rest, kernel).expand(*source.batch, rest, rest) / 2
-    off = torch.cat((kernel.new_zeros((*source.batch, k, k)), kernel), -1)
-    off = torch.cat((off, kernel.new_zeros((*source.batch, rest, k + rest))), -2)
-    identity = linalg.eye(k, kernel).expand(*source.batch, k, k)
-    f = witnesses.conjugate(
-        psi, linalg.block_diagonal(identity, half) + off, witnesses.inverse(psi)
-    )
-    return f, witnesses.autoencoder(psi, kernel).decoder, z
+    return (*conjugated(psi, kernel, linalg.eye(kernel.shape[1], kernel) / 2), z)
 
 
 @instances
@@ -83,10 +84,8 @@ def not_inverses(source: Source):
     """f = g ∘ 2r, which moves the points of g(R^k)."""
     psi, z, kernel = coordinates(source)
     pair = witnesses.autoencoder(psi, kernel)
-    *weights, last = pair.encoder.weights
-    *biases, b = pair.encoder.biases
-    twice = pair.encoder.with_parameters((*weights, 2 * last), (*biases, 2 * b))
-    return pair.decoder.merged_after(twice), pair.decoder, z
+    twice = 2 * linalg.eye(len(kernel), kernel)
+    return witnesses.conjugate(pair.decoder, twice, pair.encoder), pair.decoder, z
 
 
 def jacobian_scale(net):
@@ -94,7 +93,7 @@ def jacobian_scale(net):
     product = net.weights[0].abs()
     for w in net.weights[1:]:
         product = w.abs() @ product
-    return product.amax((-2, -1), keepdim=True)
+    return product.amax()
 
 
 @identity(
@@ -124,31 +123,24 @@ def test_denoising_projection(f, g, z, *, factor=1, more=0):
     that $f$ was fitted to (rank.rank-one-interpolant with $y_i = x_i$). The image of $J$ is checked by
     $J\,Jg = Jg$ and by the ranks. For any network, trained ones included, see rank.nearly-denoising.
     """
-    x = g(z)
+    x, k, scale = g(z), g.widths[0], tolerances.network_scale
     J, tangent = f.jacobian(x), g.jacobian(z)
-    k = g.widths[0]
     size, along = jacobian_scale(f), jacobian_scale(g)
+    dimension = linalg.rank(tangent, g.jacobian_noise(z))
     return (
-        eq(
-            f(x),
-            x,
-            scale=tolerances.network_scale(f, tolerances.network_scale(g, z)),
-            label="the data",
-        ),
+        eq(f(x), x, scale=scale(f, scale(g, z)), label="the data"),
         eq(J @ J, factor * J, scale=size * size, label="a projection"),
         eq(J @ tangent, tangent, scale=size * along, label="onto the tangent space"),
         eq(linalg.rank(J, f.jacobian_noise(x)), k + more, label="its rank"),
-        eq(
-            linalg.rank(tangent, g.jacobian_noise(z)), k, label="the dimension of the tangent space"
-        ),
+        eq(dimension, k, label="the dimension of the tangent space"),
     )
 
 
 def perturbed(source: Source, net: Network, size: float) -> Network:
     """The network with all parameters changed by at most `size`."""
     return net.with_parameters(
-        [w + source.tensor(*w.shape[-2:], low=-size, high=size) for w in net.weights],
-        [b + source.tensor(b.shape[-1], low=-size, high=size) for b in net.biases],
+        [w + source.tensor(*w.shape, low=-size, high=size) for w in net.weights],
+        [b + source.tensor(len(b), low=-size, high=size) for b in net.biases],
     )
 
 
@@ -166,14 +158,13 @@ def nearly_autoencoders(source: Source):
         size = source.choice((2.0**-10, 2.0**-4))
         outer, inner = (perturbed(source, net, size) for net in (pair.decoder, pair.encoder))
         f = outer.merged_after(inner)
-        x = x + source.tensor(x.shape[-1], low=-size, high=size)
+        x = x + source.tensor(len(x), low=-size, high=size)
         return clear_of_boundaries(source, f, x), x, T
     d = source.integer(1, 4)
     k = source.integer(1, d)
     g = network(source, depth=(1, 2), inputs=d, outputs=k)
     h = network(source, depth=(1, 2), inputs=k, outputs=d, slopes="relu")
-    f = Network(h.weights, h.biases, g.slope).merged_after(g)
-    x = source.tensor(d)
+    f, x = relabelled(h, g.slope).merged_after(g), source.tensor(d)
     return clear_of_boundaries(source, f, x), x, source.tensor(d, k, low=-2.0, high=2.0)
 
 
@@ -184,8 +175,7 @@ def stretched_projections(source: Source):
     U = semi_orthogonal(source, k + source.integer(0, 1), k)
     c = 1 + positive(source, 1, 1, low=0.125, high=2.0)
     f = Network.linear((U.mT, c * U), slope(source))
-    y = positive(source, k)
-    return f, (U @ y.unsqueeze(-1)).squeeze(-1), U
+    return f, U @ positive(source, k), U
 
 
 @instances
@@ -193,9 +183,8 @@ def of_rank_more_than_k(source: Source):
     """f = UUᵀ + VVᵀ/2 with orthonormal columns [U V], and T = U."""
     k = source.integer(1, 2)
     Q = semi_orthogonal(source, k + 1, k + 1)
-    U, V = Q[..., :k], Q[..., k:]
-    f = Network.linear((U @ U.mT + V @ V.mT / 2,))
-    return f, source.tensor(k + 1), U
+    U, V = Q[:, :k], Q[:, k:]
+    return Network.linear((U @ U.mT + V @ V.mT / 2,)), source.tensor(k + 1), U
 
 
 @bound(
@@ -218,11 +207,9 @@ def test_nearly_denoising(f, x, T, *, power=2):
     Proof: if $s_k(JT) > 0$, the columns of $JT$ span the image of $J$, so for $\|v\| = 1$ there is $w$ with
     $Jv = JTw$ and $\|w\| \le \|J\|/s_k(JT)$; and $J^2v - Jv = (J - 1)JTw = J(JT - T)w$.
     """
-    J = f.jacobian(x)
-    k = T.shape[-1]
-    along = J @ T
-    least = linalg.singular_values(along)[..., k - 1]
-    size = J.shape[-1] * jacobian_scale(f)[..., 0, 0]
+    J, k = f.jacobian(x), T.shape[1]
+    along, size = J @ T, len(x) * jacobian_scale(f)
+    least = linalg.singular_values(along)[k - 1]
     norm, reach = linalg.operator_norm(J), linalg.operator_norm(T)
     return leq(
         least * linalg.operator_norm(J @ J - J),
@@ -232,33 +219,21 @@ def test_nearly_denoising(f, x, T, *, power=2):
 
 
 @instances
-def fixing_the_data(source: Source, *, share: float = 1.0):
-    """f = ψ ∘ [I K; 0 B] ∘ ψ⁻¹ with a diagonal B of any rank, g = ψ(·, 0), and z.
-
-    With `share` f has so many times the identity in place of I.
-    """
+def fixing_the_data(source: Source):
+    """f = ψ ∘ [I K; 0 B] ∘ ψ⁻¹ with a diagonal B of any rank, g = ψ(·, 0), and z."""
     psi, z, kernel = coordinates(source)
-    k, more = kernel.shape[-2:]
-    kept = torch.arange(more) < source.integer(0, more)
-    B = torch.diag_embed(positive(source, more, low=0.5, high=2.0) * kept)
-    identity = share * linalg.eye(k, kernel).expand(*source.batch, k, k)
-    top = torch.cat((identity, kernel), -1)
-    bottom = torch.cat((kernel.new_zeros((*source.batch, more, k)), B), -1)
-    f = witnesses.conjugate(psi, torch.cat((top, bottom), -2), witnesses.inverse(psi))
-    return f, witnesses.autoencoder(psi, kernel).decoder, z
+    rest = kernel.shape[1]
+    kept = torch.arange(rest) < source.integer(0, rest)
+    B = torch.diag(positive(source, rest, low=0.5, high=2.0) * kept)
+    return (*conjugated(psi, kernel, B), z)
 
 
 @instances
 def collapsed(source: Source):
     """f = ψ ∘ [0 0; 0 0] ∘ ψ⁻¹, which is constant."""
     psi, z, kernel = coordinates(source)
-    d = psi.widths[0]
-    zero = kernel.new_zeros((*source.batch, d, d))
-    return (
-        witnesses.conjugate(psi, zero, witnesses.inverse(psi)),
-        witnesses.autoencoder(psi, kernel).decoder,
-        z,
-    )
+    f = witnesses.conjugate(psi, 0 * psi.weights[0], witnesses.inverse(psi))
+    return f, witnesses.autoencoder(psi, kernel).decoder, z
 
 
 @bound(
@@ -284,19 +259,12 @@ def test_identity_on_data(f, g, z, *, more=0):
     lies in one closed region, whose matrix takes the place of $Jf$. A factorisation of $f$ through
     $\mathbb R^j$ is one of $f \circ g = g$, so $j \ge k$ (rank.jacobian-below-bottleneck).
     """
-    x = g(z)
-    through, k = f.merged_after(g), g.widths[0]
+    x, through, scale = g(z), f.merged_after(g), tolerances.network_scale
+    k = g.widths[0] + more
+    rank = linalg.rank(f.jacobian(x), f.jacobian_noise(x))
+    on_the_data = linalg.rank(through.jacobian(z), through.jacobian_noise(z))
     return (
-        eq(
-            f(x),
-            x,
-            scale=tolerances.network_scale(f, tolerances.network_scale(g, z)),
-            label="the data",
-        ),
-        leq(k + more, linalg.rank(f.jacobian(x), f.jacobian_noise(x)), label="the Jacobian rank"),
-        eq(
-            linalg.rank(through.jacobian(z), through.jacobian_noise(z)),
-            k + more,
-            label="the rank on the data",
-        ),
+        eq(f(x), x, scale=scale(f, scale(g, z)), label="the data"),
+        leq(k, rank, label="the Jacobian rank"),
+        eq(on_the_data, k, label="the rank on the data"),
     )

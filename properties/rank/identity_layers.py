@@ -2,8 +2,6 @@
 
 from fractions import Fraction
 
-import torch
-
 from rankcheck import Network, construction, eq, leq, limit, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
@@ -14,10 +12,7 @@ from rankcheck.instances import (
     unbounded_functions,
 )
 
-
-def without_translation(h, g, depth, lower):
-    """The witness without the shift into the positive orthant."""
-    return witnesses.identity_layers(h, g, depth, torch.zeros_like(lower))
+from ._networks import untranslated
 
 
 def one_layer_short(h, g, depth, lower):
@@ -31,7 +26,7 @@ def one_layer_short(h, g, depth, lower):
     instances=factorised_functions(),
     needs={"g is bounded from below on the domain": unbounded_functions()},
     mutants={
-        "no translation": {"witness": without_translation},
+        "no translation": {"witness": untranslated},
         "one identity layer short": {"witness": one_layer_short},
     },
     witness=witnesses.identity_layers,
@@ -50,11 +45,9 @@ def test_identity_layers(h, g, lower, depth, x, *, witness=witnesses.identity_la
     """
     net = witness(h, g, depth, lower)
     h_moved, g_moved = witnesses.translate(h, g, lower)
-    k = g.widths[-1]
-    cost = h_moved.cost() + g_moved.cost() + (depth - h.depth - g.depth) * k
-    scale = tolerances.network_scale(net, x)
+    cost = h_moved.cost() + g_moved.cost() + (depth - h.depth - g.depth) * g.widths[-1]
     return (
-        eq(net(x), h(g(x)), scale=scale, label="the function"),
+        eq(net(x), h(g(x)), scale=tolerances.network_scale(net, x), label="the function"),
         eq(net.cost(), cost, label="the cost"),
         eq(net.depth, depth, label="the depth"),
     )
@@ -72,10 +65,10 @@ def near_isometries_in_the_orthant(source: Source):
 @instances
 def steep_functions(source: Source):
     """g(x) = −sσ(−sx) = 3s²x for x > 0 at the slope 3, and h the identity of the line."""
-    s, like = source.tensor(1, 1, low=0.875, high=1.25), torch.ones(1, 1, dtype=torch.float64)
-    zero = 0 * s[..., 0]
+    s = source.tensor(1, 1, low=0.875, high=1.25)
+    zero = 0 * s[0]
     g = Network.unchecked_slope((-s, -s), (zero, zero), 3.0)
-    h = Network.unchecked_slope((like + 0 * s,), (zero,), 3.0)
+    h = Network.unchecked_slope((0 * s + 1,), (zero,), 3.0)
     return h, g, zero, 3 + source.integer(0, 8), positive(source, 1)
 
 
@@ -105,11 +98,10 @@ def test_sandwich(h, g, lower, depth, x, *, witness=witnesses.identity_layers, l
     """
     net = witness(h, g, depth, lower)
     h_moved, g_moved = witnesses.translate(h, g, lower)
-    k = g.widths[-1]
-    constant = h_moved.cost() + g_moved.cost() - (h.depth + g.depth) * k
+    k, moved = g.widths[-1], h_moved.cost() + g_moved.cost()
+    constant = moved - (h.depth + g.depth) * k
     J, noise = h.jacobian(g(x)) @ g.jacobian(x), net.jacobian_noise(x)
-    per_layer = net.cost() / depth
-    scale = (h_moved.cost() + g_moved.cost()) / depth + k
+    per_layer, scale = net.cost() / depth, moved / depth + k
     low = linalg.rank(J, noise) + more + logs * linalg.log_pseudo_determinant(J, noise) / depth
     return (
         leq(low, per_layer, scale=scale, label="the rank"),

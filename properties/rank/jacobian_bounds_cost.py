@@ -1,16 +1,18 @@
-"""Prop. 3/7 of `rank`: the parameter norm bounds the Jacobian, at every depth."""
+"""Prop. 3/7 of `rank`: the parameter norm bounds the Jacobian; §1: that of diagonal networks."""
 
+import math
 from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, leq, linalg, paper, tolerances, witnesses
+from rankcheck import bound, eq, identity, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
     Source,
     balanced_linear_networks,
     instances,
     network_at_points,
     networks_at_points,
+    positive,
     steep_networks,
 )
 
@@ -35,11 +37,6 @@ def test_jacobian_bounds_cost(net, x, *, exponent=2):
     return leq(power, net.cost() / L)
 
 
-def stopped_at(net, x):
-    """The network with the last bias that makes f(x) = 0."""
-    return net.with_parameters(net.weights, (*net.biases[:-1], net.biases[-1] - net(x)))
-
-
 def with_zero_units(net, layer, count):
     """The network with zero units in one hidden layer."""
     return witnesses.pad(net, [n + count * (i == layer) for i, n in enumerate(net.widths[1:-1])])
@@ -48,12 +45,12 @@ def with_zero_units(net, layer, count):
 def with_unread_unit(net, layer, x):
     """The network with one more unit in a hidden layer, at its kink at x, that nothing reads."""
     wide, alpha = with_zero_units(net, layer, 1), net.activations(x)[layer]
-    square = (alpha * alpha).sum(-1, keepdim=True)
-    row = alpha / torch.where(square == 0, square.new_ones(()), square)  # α·row = 1 unless α = 0
+    square = alpha @ alpha
+    row = alpha / torch.where(square == 0, 1 + square, square)  # α·row = 1 unless α = 0
     added = torch.arange(wide.widths[layer + 1], device=x.device) == net.widths[layer + 1]
     weights, biases = list(wide.weights), list(wide.biases)
-    weights[layer] = torch.where(added.unsqueeze(-1), row.unsqueeze(-2), weights[layer])
-    biases[layer] = torch.where(added, -(row * alpha).sum(-1, keepdim=True), biases[layer])
+    weights[layer] = torch.where(added[:, None], row, weights[layer])
+    biases[layer] = torch.where(added, -row @ alpha, biases[layer])
     return wide.with_parameters(weights, biases)
 
 
@@ -67,7 +64,8 @@ def networks_at_kinks(source: Source):
     kind = source.choice(("pairs", "zero units", "units that are not read"))
     base, x = network_at_points(source, depth=(1 if kind == "pairs" else 2, 4))
     if kind == "pairs":
-        base = stopped_at(base, x)
+        *biases, last = base.biases
+        base = base.with_parameters(base.weights, (*biases, last - base(x)))  # f(x) = 0
         net = witnesses.deepen(base, base.depth + source.integer(1, 2))
     elif kind == "zero units":
         net = with_zero_units(base, source.integer(0, base.depth - 2), source.integer(1, 2))
@@ -89,11 +87,6 @@ def derivative(net, base, x):
     return base.jacobian(x)
 
 
-def derivative_of_the_masks(net, base, x):
-    """W_L D_{L−1} ··· D_1 W_1 with derivative 1 at each kink."""
-    return net.jacobian(x)
-
-
 @bound(
     "rank.jacobian-bounds-cost-at-kinks",
     paper("rank", "Prop. 3/7"),
@@ -101,7 +94,7 @@ def derivative_of_the_masks(net, base, x):
     tight=padded_balanced_networks(),
     mutants={
         "exponent 2.04/L": {"exponent": Fraction(51, 25)},
-        "derivative 1 at each kink": {"jacobian": derivative_of_the_masks},
+        "derivative 1 at each kink": {"jacobian": lambda net, base, x: net.jacobian(x)},
     },
     audit="left out: it takes a second network with the same function",
 )
@@ -117,16 +110,68 @@ def test_jacobian_bounds_cost_at_kinks(net, base, x, step, *, exponent=2, jacobi
     gives $Jf(x)$, and $f(x + v) = f(x) + Jf(x) v$ is checked in its region.
     """
     J, L, y = jacobian(net, base, x), net.depth, x + step
-    inside = torch.ones(net.batch, dtype=torch.bool, device=x.device)
+    inside = torch.tensor(True, device=x.device)
     for here, there in zip(base.pattern(x), base.pattern(y), strict=True):
-        inside = inside & (here == there).all(-1)
+        inside = inside & (here == there).all()
     size = tolerances.network_scale(net, x) + tolerances.network_scale(net, y)
-    flat = net(x) + (J @ step.unsqueeze(-1)).squeeze(-1)
     kink = net.boundary_distance(x)
-    reach = torch.cat([z.abs() for z in net.preactivations(x)], -1).amax(-1) + size.amax(-1)
+    reach = torch.cat(net.preactivations(x)).abs().amax() + size.amax()
     power = linalg.schatten_power(J, Fraction(exponent, L), base.jacobian_noise(x))
     return (
-        eq(net(y), flat, where=inside, scale=size, label="f is differentiable"),
+        eq(net(y), net(x) + J @ step, where=inside, scale=size, label="f is differentiable"),
         eq(kink, 0 * kink, scale=reach, label="a unit at its kink"),
         leq(power, net.cost() / L, label="the bound"),
     )
+
+
+@instances
+def entrywise_factors(source: Source):
+    """Vectors v_1..v_L of one length."""
+    depth, n = source.integer(1, 6), source.integer(1, 5)
+    return ([source.tensor(n, low=-4.0, high=4.0) for _ in range(depth)],)
+
+
+@instances
+def equal_factors(source: Source):
+    """Factors of equal absolute value, entry by entry, with signs; some entries are zero."""
+    depth, n = source.integer(1, 6), source.integer(1, 5)
+    size = positive(source, n, high=2.0)
+    return ([source.choice((1, -1)) * size for _ in range(depth)],)
+
+
+def quasi_norm(factors, p):
+    """‖v_1 ⊙ ··· ⊙ v_L‖_p^p."""
+    return linalg.power(math.prod(factors).abs(), p).sum()
+
+
+@bound(
+    "rank.diagonal-network-cost",
+    paper("rank", "§1"),
+    instances=entrywise_factors(),
+    tight=equal_factors(),
+    mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
+)
+def test_diagonal_network_cost(factors, *, exponent=2):
+    r"""No entrywise factorisation into L factors is cheaper than L times the $\ell_p$ power.
+
+    $L\,\|w\|_p^p \le \sum_\ell \|v_\ell\|^2$ with $p = 2/L$ for $w = v_1 \odot \cdots \odot v_L$: in
+    each entry the arithmetic mean of the squares is at least their geometric mean.
+    """
+    L = len(factors)
+    return leq(L * quasi_norm(factors, Fraction(exponent, L)), sum(v @ v for v in factors))
+
+
+@identity(
+    "rank.equal-factors-cost",
+    paper("rank", "§1"),
+    instances=equal_factors(),
+    needs={"the factors have equal absolute values": entrywise_factors()},
+    mutants={"exponent 2/(L+1)": {"layers": 1}},
+)
+def test_equal_factors_cost(factors, *, layers=0):
+    r"""Factors of equal absolute value attain the least cost.
+
+    $\sum_\ell \|v_\ell\|^2 = L\,\|w\|_p^p$, $p = 2/L$, where $|v_1| = \cdots = |v_L|$.
+    """
+    L = len(factors)
+    return eq(sum(v @ v for v in factors), L * quasi_norm(factors, Fraction(2, L + layers)))

@@ -1,12 +1,18 @@
-"""Prop. 1 of `rank`: the Jacobian rank of compositions, sums and affine maps."""
+"""Props. 1 and 6 of `rank`: the Jacobian rank of compositions, sums and affine maps, its bound."""
 
 import operator
-from functools import partial
 
 import torch
 
 from rankcheck import Network, bound, eq, identity, leq, linalg, paper, witnesses
-from rankcheck.instances import Source, instances, integer_box, integer_factors, integer_network
+from rankcheck.instances import (
+    Source,
+    instances,
+    integer_bijection,
+    integer_box,
+    integer_factors,
+    integer_network,
+)
 
 from ._regions import around, rank_over
 
@@ -28,21 +34,17 @@ def three_networks(source: Source):
     if m > 1 and source.integer(0, 1) == 1:
         reads, moves = source.integer(1, m), source.integer(1, m)
     coordinate = torch.arange(m)
-    moved = g.weights[-1] * (coordinate >= m - moves).unsqueeze(-1)
+    moved = g.weights[-1] * (coordinate >= m - moves)[:, None]
     g = g.with_parameters((*g.weights[:-1], moved), g.biases)
-    there = g(centre)
-    pair = partial(
-        integer_network, source, depth=(2, 2), width=width, inputs=m, slope=g.slope, at=there
-    )
-    f = reading(pair(), reads)
-    e = pair(outputs=f.widths[-1])
+    sizes = {"depth": (2, 2), "width": width, "inputs": m, "slope": g.slope, "at": g(centre)}
+    f = reading(integer_network(source, **sizes), coordinate < reads)
+    e = integer_network(source, outputs=f.widths[-1], **sizes)
     return f, g, e, box, around(g, box)
 
 
-def reading(f, count):
-    """The network with its first `count` inputs alone."""
-    first = f.weights[0] * (torch.arange(f.widths[0]) < count)
-    return f.with_parameters((first, *f.weights[1:]), f.biases)
+def reading(f, kept):
+    """The network with some of its inputs alone."""
+    return f.with_parameters((f.weights[0] * kept, *f.weights[1:]), f.biases)
 
 
 def ranks(f, g, e, box, image):
@@ -56,10 +58,9 @@ def ranks(f, g, e, box, image):
 def elsewhere(source: Source):
     """f = [y − 8]_+ and g = wx + 16 > 8; the box for f is one where f vanishes."""
     w = source.tensor(1, 1, low=1.0, high=3.0).round()
-    one, zero = torch.ones_like(w), torch.zeros_like(w[..., 0])
-    f = Network((one, one), (zero - 8, zero))
-    g = Network((w,), (zero + 16,))
-    return f, g, f, (zero - 2, zero + 2), (zero - 2, zero + 2)
+    one, zero = torch.ones_like(w), 0 * w[0]
+    f, box = Network((one, one), (zero - 8, zero)), (zero - 2, zero + 2)
+    return f, Network((w,), (zero + 16,)), f, box, box
 
 
 @instances
@@ -69,19 +70,17 @@ def independent_networks(source: Source):
     g is id + b on R^2, or y ↦ y·(1, 1) + b from R.
     """
     b = source.tensor(2, low=-1.0, high=1.0).round()
-    unit = linalg.eye(2, like=b).expand(*source.batch, 2, 2)
-    f, e = (Network.linear((row, row.mT)) for row in (unit[..., :1, :], unit[..., 1:, :]))
-    line = source.integer(0, 1) == 1
-    g = Network((unit.sum(-1, keepdim=True) if line else unit,), (b,))
-    box = (b - 2, b + 2) if not line else (b[..., :1] - 2, b[..., :1] + 2)
+    unit, inputs = linalg.eye(2, like=b), 2 - source.integer(0, 1)
+    f, e = (Network.linear((row[None], row[:, None])) for row in unit)
+    g = Network((unit if inputs == 2 else b.new_ones(2, 1),), (b,))
+    box = b[:inputs] - 2, b[:inputs] + 2
     return f, g, e, box, around(g, box)
 
 
 def lower_half(box):
     """The half of a box where the first coordinate is small."""
     low, high = box
-    first = torch.arange(low.shape[-1]) == 0
-    return low, torch.where(first, (low + high) / 2, high)
+    return low, torch.where(torch.arange(len(low)) == 0, (low + high) / 2, high)
 
 
 @bound(
@@ -124,16 +123,14 @@ def affine_maps(source: Source):
     m, n = source.integer(1, 3), source.integer(1, 3)
     k = source.integer(0, min(m, n))
     U, V = integer_factors(source, m, n, max(k, 1))
-    A = U @ V if k else torch.zeros_like(U @ V)
-    net = Network((A,), (source.tensor(m, low=-3.0, high=3.0).round(),), source.choice((0.0, -0.5)))
+    A, b = U @ V * (k > 0), source.tensor(m, low=-3.0, high=3.0).round()
+    net = Network((A,), (b,), source.choice((0.0, -0.5)))
     return net, k, source.integer(2, 3), integer_box(source, n)
 
 
 def first_input_fixed(net, box):
     """The rank with the first input held fixed."""
-    W, *rest = net.weights
-    free = torch.arange(W.shape[-1]) > 0
-    return rank_over(net.with_parameters((W * free, *rest), net.biases), box)
+    return rank_over(reading(net, torch.arange(net.widths[0]) > 0), box)
 
 
 @identity(
@@ -157,3 +154,56 @@ def test_jacobian_rank_of_affine_maps(net, k, depth, box, *, rank=rank_over):
         eq(rank(net, box), k, label="one layer"),
         eq(rank(witnesses.deepen(net, depth), box), k, label="a network with kinks"),
     )
+
+
+@instances
+def functions_through_a_bottleneck(source: Source):
+    """f = h ∘ g through R^k, k, and a box, at whose centre most Jacobians are not zero."""
+    k = source.integer(1, 3)
+    n = source.integer(1, 3) if k == 1 else source.integer(k - 1, 3)
+    box = integer_box(source, n)
+    centre = (box[0] + box[1]) / 2
+    width = (source.choice((1, k), weights=(1, 3)), 4)
+    g = integer_network(source, depth=(1, 2), width=width, inputs=n, outputs=k, at=centre)
+    h = integer_network(source, depth=(1, 2), width=width, inputs=k, slope=g.slope, at=g(centre))
+    return witnesses.Factorisation(h, g), k, box
+
+
+@instances
+def of_full_rank(source: Source):
+    """h a bijection of R^k and then an injective linear map, g a linear map onto R^k."""
+    k = source.integer(1, 2)
+    psi = integer_bijection(source, k, depth=(1, 2))
+    U, V = integer_factors(source, k + source.integer(0, 2), k + source.integer(0, 1), k)
+    onto, into = Network.linear((V,), psi.slope), Network.linear((U,), psi.slope)
+    f = witnesses.Factorisation(into.merged_after(psi), onto)
+    return f, k, integer_box(source, V.shape[1])
+
+
+@instances
+def through_one_dimension_more(source: Source):
+    """The same functions through R^{k+1}, said to go through R^k."""
+    f, k, box = of_full_rank()(source)
+    return f, k - 1, box
+
+
+@bound(
+    "rank.jacobian-below-bottleneck",
+    paper("rank", "Prop. 1/6"),
+    instances=functions_through_a_bottleneck(),
+    tight=of_full_rank(),
+    needs={"f factors through R^k": through_one_dimension_more()},
+    witness=witnesses.Factorisation,
+    reach=lambda f, k, box: {"rank f": rank_over(f.network(), box)},
+    effort=0.3,
+)
+def test_jacobian_below_bottleneck(f, k, box):
+    r"""The Jacobian rank is at most the inner dimension of every factorisation.
+
+    $\operatorname{rank}_J(f; \Omega) \le k$ for every $f = h \circ g$ through $\mathbb R^k$; so
+    $\operatorname{rank}_J \le \operatorname{rank}_{BN}$.
+
+    Checked over *all* linear regions of integer networks in a box $\Omega$.
+    That the inequality can be strict is rank.cross-example.
+    """
+    return leq(rank_over(f.network(), box), k)

@@ -13,45 +13,49 @@ def without_zeros(net):
     return net.with_parameters([torch.where(w == 0, 1.0, w) for w in net.weights], net.biases)
 
 
+def centred(net, low, high):
+    """The network shifted so that its value at the centre of a box is nearly zero."""
+    *shifts, last = net.biases
+    return net.with_parameters(net.weights, (*shifts, last - net((low + high) / 2).round()))
+
+
+#: The box [−1, 1]².
+SQUARE = -torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+
+
 @instances
 def classifiers_through_a_line(source: Source):
     """f = h ∘ g through R^1, three or four classes, and a box in the plane."""
     g = integer_network(source, depth=(1, 3), width=(2, 4), inputs=2, outputs=1, slope=0.0)
-    g = without_zeros(g)
-    low, high = integer_box(source, 2)
-    # Shifted so that the classes change near the centre; the outputs of h are spread in slope.
-    *shifts, last = g.biases
-    g = g.with_parameters(g.weights, (*shifts, last - g((low + high) / 2).round()))
+    box = integer_box(source, 2)
+    # The classes change near the centre; the outputs of h are spread in slope.
+    g = centred(without_zeros(g), *box)
     m = source.integer(3, 4)
     h = integer_network(source, depth=(1, 2), width=(2, 4), inputs=1, outputs=m, slope=0.0)
     *inner, read = without_zeros(h).weights
     *shifts, last = h.biases
     order = torch.arange(m, dtype=torch.float64)
-    read = read + (order - 1).unsqueeze(-1) * source.integer(0, 2)
+    read = read + (order - 1)[:, None] * source.integer(0, 2)
     apart = torch.tensor([0.0, 0.1875, 0.4375, 0.8125], dtype=torch.float64)[:m]
-    return Network((*inner, read), (*shifts, (last / 4).round() + apart)), g, (low, high)
+    return Network((*inner, read), (*shifts, (last / 4).round() + apart)), g, box
 
 
 @instances
 def classifiers_of_the_plane(source: Source):
     """The larger of x, y, −x − y after an invertible matrix: f has rank 2 and a tripoint."""
     g = Network((unimodular(source, 2),), (0 * source.tensor(2),))
-    rows = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], dtype=torch.float64)
-    low, high = -torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
-    return Network.linear((rows,)), g, (low, high)
+    return Network.of([[[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]]), g, SQUARE
 
 
 @instances
 def touching_classes(source: Source):
     """h = (−z, z, 0), whose three outputs are equal at 0, and g = 0 on the sector |x_0| ≤ |x_1|."""
     scale = source.tensor(low=1.0, high=3.0).round()
-    rows = torch.tensor([[-1.0], [1.0], [0.0]], dtype=torch.float64)
     ends = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], dtype=torch.float64)
     fold = torch.tensor([[1.0, -1.0, -1.0, -1.0], [-1.0, 1.0, -1.0, -1.0]], dtype=torch.float64)
     read = torch.tensor([[1.0, -1.0]], dtype=torch.float64)
-    weights = (scale * ends, fold, read)
-    low, high = -torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
-    return Network.linear((rows,)), Network.linear(weights), (low, high)
+    h = Network.of([[[-1.0], [1.0], [0.0]]])
+    return h, Network.linear((scale * ends, fold, read)), SQUARE
 
 
 #: A third output that comes nearer than this to the largest counts as equal to it.
@@ -69,7 +73,7 @@ def is_generic(h, g, box):
     low, high = networks.interval_bounds(g, *box)
     points = regions.decision(h, low - 1, high + 1).cells.cells.points
     ordered = h(torch.from_numpy(points.copy())).sort(-1, descending=True).values
-    return bool((ordered[:, 0] - ordered[:, 2] > CLEAR).all())
+    return (ordered[:, 0] - ordered[:, 2] > CLEAR).all()
 
 
 @bound(
@@ -102,7 +106,7 @@ def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
     found = regions.decision(h.merged_after(g), *box)
     return (
         leq(found.most_strictly, most, label="strict classes"),
-        leq(found.most, most, where=torch.tensor(generic(h, g, box)), label="classes with ties"),
+        leq(found.most, most, where=generic(h, g, box), label="classes with ties"),
     )
 
 
@@ -112,12 +116,9 @@ def classifiers_through_the_plane(source: Source):
     if source.integer(0, 2, weights=(1, 1, 1)) == 0:
         return classifiers_through_a_line()(source)
     g = integer_network(source, depth=(1, 2), width=(2, 3), inputs=2, outputs=2, slope=0.0)
-    g = without_zeros(g)
-    low, high = integer_box(source, 2)
-    *shifts, last = g.biases
-    g = g.with_parameters(g.weights, (*shifts, last - g((low + high) / 2).round()))
+    box = integer_box(source, 2)
     h = integer_network(source, depth=(1, 2), width=(2, 3), inputs=2, outputs=3, slope=0.0)
-    return without_zeros(h), g, (low, high)
+    return without_zeros(h), centred(without_zeros(g), *box), box
 
 
 def strictly(found):

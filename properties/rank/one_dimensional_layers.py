@@ -8,7 +8,6 @@ import torch
 
 from rankcheck import Erratum, Need, Network, bound, data, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import (
-    STEEPEST,
     Source,
     draw_widths,
     instances,
@@ -25,7 +24,7 @@ def nearly_isometric(source: Source, size: float) -> Network:
     """Semi-orthogonal layers, each with a perturbation, and biases that keep most units active."""
     widths = draw_widths(source, (1, 5), (1, 4))
     weights, biases = [], []
-    for n, m in zip(widths[1:], widths[:-1], strict=True):
+    for m, n in pairwise(widths):
         isometry = semi_orthogonal(source, n, m) if n >= m else semi_orthogonal(source, m, n).mT
         weights.append(isometry + source.tensor(n, m, low=-size, high=size))
         biases.append(source.tensor(n, low=0.0, high=2.0))
@@ -53,8 +52,7 @@ def steep_networks_on_data(source: Source):
 def nonnegative_frame(source: Source, n: int) -> linalg.Array:
     """An orthogonal n × n matrix whose first column has no negative entry."""
     Q = orthogonal(source, n)
-    one = Q.new_ones(())
-    return torch.where(Q[..., :, :1] < 0, -one, one) * Q
+    return torch.where(Q[:, :1] < 0, -Q, Q)
 
 
 @instances
@@ -71,50 +69,48 @@ def chains_on_a_line(source: Source):
     for layer, (into, out) in enumerate(pairwise(frames)):
         if layer == 0 or not same:
             first = positive(source, 1, low=0.25, high=2.0)
-            s = torch.cat((first, first * source.tensor(n - 1, low=0.0, high=1.0)), -1)
+            s = torch.cat((first, first * source.tensor(n - 1, low=0.0, high=1.0)))
             length = source.tensor(1, low=0.0, high=2.0)
-        weights.append((out * s.unsqueeze(-2)) @ into.mT)
-        biases.append(length * out[..., :, 0])
-    t = torch.cat((source.tensor(2, low=0.0, high=4.0), source.tensor(1, low=5.0, high=8.0)), -1)
-    return (
-        Network(weights, biases, slope_in_range(source, low=-STEEPEST, high=STEEPEST)),
-        t.unsqueeze(-1) * frames[0][..., :, 0].unsqueeze(-2),
-    )
+        weights.append((out * s) @ into.mT)
+        biases.append(length * out[:, 0])
+    t = torch.cat((source.tensor(2, low=0.0, high=4.0), source.tensor(1, low=5.0, high=8.0)))
+    return Network(weights, biases, slope_in_range(source)), torch.outer(t, frames[0][:, 0])
 
 
 def log_variances(net, x):
     """log V_0, ..., log V_L of inputs, activations and outputs, their errors, and V_L > 0."""
-    layers = (*net.activations(x), net(x))
-    variances = torch.stack([data.total_variance(Z) for Z in layers], -1)
+    variances = torch.stack([data.total_variance(Z) for Z in (*net.activations(x), net(x))])
     live = torch.where(variances > 0, variances, torch.ones_like(variances))
     if not isinstance(x, torch.Tensor):
-        return torch.log(live), None, (variances > 0).all(-1)
-    sizes = [x.abs().amax((-2, -1))]
+        return torch.log(live), None, (variances > 0).all()
+    sizes = [x.abs().amax()]
     for layer in range(1, net.depth + 1):
         part = net.with_parameters(net.weights[:layer], net.biases[:layer])
-        sizes.append(tolerances.network_scale(part, x).amax((-2, -1)))
-    error = 2.0**-40 * torch.stack(sizes, -1) / live.sqrt()
-    return torch.log(live), error, (variances > 0).all(-1)
+        sizes.append(tolerances.network_scale(part, x).amax())
+    return torch.log(live), 2.0**-40 * torch.stack(sizes) / live.sqrt(), (variances > 0).all()
 
 
 def ranked(values):
-    """m times the m-th largest of the values, m = 1..L, shape (*B, L)."""
+    """m times the m-th largest of the values, m = 1..L."""
     order = torch.sort(values, -1, descending=True).values
-    places = torch.arange(1, values.shape[-1] + 1, device=values.device)
-    return order * places
+    return order * torch.arange(1, len(values) + 1, device=values.device)
+
+
+def over_one(x):
+    """x − 1 − log x."""
+    return x - 1 - torch.log(torch.where(x > 0, x, torch.ones_like(x)))
 
 
 def layer_terms(net, shares):
-    """Σ_{i≥2} s_i(W_ℓ)² + ‖b_ℓ‖² + x_ℓ − 1 − log x_ℓ for each layer, shape (*B, L), and Σ|terms|."""
+    """Σ_{i≥2} s_i(W_ℓ)² + ‖b_ℓ‖² + x_ℓ − 1 − log x_ℓ for each layer, and Σ|terms|."""
     tail_share, bias_share, excess_share = shares
-    terms, sizes = [], []
+    terms, size = [], 0
     for W, b in zip(net.weights, net.biases, strict=True):
-        s = linalg.singular_values(W)
-        x, tail, bias = s[..., 0] ** 2, (s[..., 1:] ** 2).sum(-1), (b * b).sum(-1)
-        excess = x - 1 - torch.log(torch.where(x > 0, x, torch.ones_like(x)))
-        terms.append(tail_share * tail + bias_share * bias + excess_share * excess)
-        sizes.append(tail + bias + x + 1)
-    return torch.stack(terms, -1), torch.stack(sizes, -1).sum(-1)
+        x, *others = linalg.singular_values(W) ** 2
+        tail, bias = sum(others), b @ b
+        terms.append(tail_share * tail + bias_share * bias + excess_share * over_one(x))
+        size = size + tail + bias + x + 1
+    return torch.stack(terms), size
 
 
 #: Shares of the terms that the mutants change: tail, biases, x − 1 − log x.
@@ -154,20 +150,13 @@ def test_one_dimensional_layers(net, x, *, shares=ONCE, share=1):
     """
     logs, errors, alive = log_variances(net, x)
     terms, size = layer_terms(net, shares)
-    change = logs[..., 0] - logs[..., -1]
-    budget = net.cost() - net.depth + share * change
-    error = None if errors is None else errors[..., 0] + errors[..., -1]
-    scale = size + change.abs()
+    change = logs[0] - logs[-1]
+    budget, scale = net.cost() - net.depth + share * change, size + change.abs()
+    error = None if errors is None else errors[0] + errors[-1]
+    given = {"where": alive, "scale": scale, "error": error}
     return (
-        leq(terms.sum(-1), budget, where=alive, scale=scale, error=error, label="all layers"),
-        leq(
-            ranked(terms),
-            budget.unsqueeze(-1),
-            where=alive,
-            scale=scale.unsqueeze(-1),
-            error=None if error is None else error.unsqueeze(-1),
-            label="the m-th largest layer",
-        ),
+        leq(terms.sum(), budget, **given, label="all layers"),
+        leq(ranked(terms), budget, **given, label="the m-th largest layer"),
     )
 
 
@@ -180,26 +169,23 @@ def isotropic_data(source: Source):
     """
     same = source.integer(0, 1) == 1
     k, depth = 2 if same else source.integer(1, 3), source.integer(1, 5)
-    slopes = slope_in_range(source, low=-STEEPEST, high=STEEPEST)
-    identity = linalg.eye(k, slopes).expand(*source.batch, k, k)
+    a = slope_in_range(source)
+    identity = linalg.eye(k, a)
+    cross = torch.cat((identity, -identity))
     if same:
-        c = linalg.power(linalg.scalar(Fraction(1, 2), slopes), Fraction(1, 2))
-        zero = identity.new_zeros((*source.batch, k))
-        points = torch.cat((identity, -identity), -2) + 2
-        return Network([c * identity] * depth, [zero] * depth, slopes), points
+        c = linalg.scalar(Fraction(1, 2), a).sqrt()
+        return Network([c * identity] * depth, [identity.new_zeros(k)] * depth, a), cross + 2
     radius = positive(source, 1, low=0.25, high=2.0)
-    points = radius.unsqueeze(-1) * torch.cat((identity, -identity), -2)
-    points = points + source.tensor(1, k, low=-4.0, high=4.0)
-    weights, biases, mean = [], [], points.mean(-2)
+    points = radius * cross + source.tensor(1, k, low=-4.0, high=4.0)
+    weights, biases, mean = [], [], points.mean(0)
     for _ in range(depth):
         c = positive(source, 1, low=0.25, high=1.5)
-        W = c.unsqueeze(-1) * orthogonal(source, k)
+        weights.append(c * orthogonal(source, k))
         radius = radius * c
         target = radius + source.tensor(k, low=0.0, high=1.0)
-        biases.append(target - (W @ mean.unsqueeze(-1)).squeeze(-1))
-        weights.append(W)
+        biases.append(target - weights[-1] @ mean)
         mean = target
-    return Network(weights, biases, slopes), points
+    return Network(weights, biases, a), points
 
 
 @instances
@@ -207,18 +193,16 @@ def close_to_the_origin(source: Source):
     """W_ℓ = uuᵀ, b_ℓ = δu⊥ and points δ(t_i u + u⊥), t_i ≥ 1: the means have another direction."""
     t = source.tensor(2, low=1.0, high=4.0)
     t = t + torch.arange(2, dtype=torch.float64)
-    delta = Fraction(1, source.choice((16, 64)))
-    depth = source.integer(1, 5)
-    w = linalg.constant(Fraction(1, 2), like=t[..., 0])[..., None, None].expand(*source.batch, 2, 2)
-    root = linalg.power(linalg.scalar(Fraction(1, 2), t), Fraction(1, 2)) * linalg.scalar(delta, t)
-    b = torch.stack((root, -root)).expand(*source.batch, 2)
-    net = Network([w] * depth, [b] * depth, slope_in_range(source, low=-STEEPEST, high=STEEPEST))
-    return net, witnesses.points_on_a_line(t) * linalg.scalar(delta, t)
+    share, depth = source.choice((16, 64)), source.integer(1, 5)
+    root = linalg.scalar(Fraction(1, 2), t).sqrt() / share
+    w, b = t.new_ones(2, 2) / 2, torch.stack((root, -root))
+    net = Network([w] * depth, [b] * depth, slope_in_range(source))
+    return net, witnesses.points_on_a_line(t) / share
 
 
 def uncentred(Z):
     """The second moment about zero."""
-    return Z.mT @ Z / Z.shape[-2]
+    return Z.mT @ Z / len(Z)
 
 
 @bound(
@@ -292,38 +276,20 @@ def test_one_dimensional_representations(net, x, *, shares=ONCE, share=1, moment
     """
     logs, errors, alive = log_variances(net, x)
     bias_share, excess_share, data_share = shares
-    terms, sizes, ratios = [], [], []
-    for layer, (Z, W, b) in enumerate(
-        zip(net.activations(x), net.weights, net.biases, strict=True)
-    ):
-        s = linalg.singular_values(moment(Z))
-        top = torch.where(s[..., 0] > 0, s[..., 0], torch.ones_like(s[..., 0]))
-        second = s[..., 1] if s.shape[-1] > 1 else 0 * top
-        w, bias = linalg.frobenius_squared(W), (b * b).sum(-1)
-        excess = w - 1 - torch.log(torch.where(w > 0, w, torch.ones_like(w)))
-        data = logs[..., layer] - torch.log(top)
-        terms.append(bias_share * bias + excess_share * excess + data_share * data)
-        ratios.append(torch.log(1 + second / top))
-        sizes.append(w + bias + 1 + data.abs() + logs[..., layer].abs())
-    change = logs[..., 0] - logs[..., -1]
-    budget = net.cost() - net.depth + share * change
-    error = None if errors is None else 4 * errors.sum(-1)
-    scale = torch.stack(sizes, -1).sum(-1) + change.abs()
+    terms, ratios, size = [], [], 0
+    layers = zip(net.activations(x), net.weights, net.biases, logs[:-1], strict=True)
+    for Z, W, b, log_variance in layers:
+        first, *others = linalg.singular_values(moment(Z))
+        top = torch.where(first > 0, first, torch.ones_like(first))
+        w, bias, spread = linalg.frobenius_squared(W), b @ b, log_variance - torch.log(top)
+        terms.append(bias_share * bias + excess_share * over_one(w) + data_share * spread)
+        ratios.append(torch.log(1 + others[0] / top) if others else 0 * top)
+        size = size + w + bias + 1 + spread.abs() + log_variance.abs()
+    terms, change = torch.stack(terms), logs[0] - logs[-1]
+    budget, scale = net.cost() - net.depth + share * change, size + change.abs()
+    error = None if errors is None else 4 * errors.sum()
+    given = {"where": alive, "scale": scale, "error": error}
     return (
-        leq(
-            torch.stack(terms, -1).sum(-1),
-            budget,
-            where=alive,
-            scale=scale,
-            error=error,
-            label="all layers",
-        ),
-        leq(
-            ranked(torch.stack(ratios, -1)),
-            budget.unsqueeze(-1),
-            where=alive,
-            scale=scale.unsqueeze(-1),
-            error=None if error is None else error.unsqueeze(-1),
-            label="the m-th largest ratio",
-        ),
+        leq(terms.sum(), budget, **given, label="all layers"),
+        leq(ranked(torch.stack(ratios)), budget, **given, label="the m-th largest ratio"),
     )

@@ -44,10 +44,9 @@ def one_unit_overlooked(net, low, high):
         return regions.regions(net, low, high)
     *first, W, last = net.weights
     *before, b, end = net.biases
-    overlooked = torch.arange(W.shape[-2]) == W.shape[-2] - 1
     blind = net.with_parameters(
-        (*first, torch.where(overlooked.unsqueeze(-1), 0.0, W), last),
-        (*before, torch.where(overlooked, 0.0, b), end),
+        (*first, torch.cat((W[:-1], 0 * W[-1:])), last),
+        (*before, torch.cat((b[:-1], 0 * b[-1:])), end),
     )
     found = regions.regions(blind, low, high)
     return replace(found, weights=tuple(W.numpy() for W in net.weights))
@@ -63,24 +62,20 @@ def flipped(net, low, high):
 
 def twice(net, low, high):
     """Every region cut in two by a hyperplane on which no unit vanishes."""
-    W, *others = net.weights
-    b, *following = net.biases
     if net.depth == 1:
         return regions.regions(net, low, high)
-    middle = torch.as_tensor((low[0] + high[0]) / 2)
-    row = torch.zeros(1, W.shape[-1], dtype=torch.float64)
-    row[0, 0] = 1.0
-    V, *rest = others
+    W, V, *rest = net.weights
+    b, *following = net.biases
+    cut, middle = torch.eye(1, W.shape[-1], dtype=torch.float64), (low[:1] + high[:1]) / 2
     more = net.with_parameters(
-        (torch.cat((W, row)), torch.cat((V, 0 * V[:, :1]), 1), *rest),
-        (torch.cat((b, -middle.reshape(1))), *following),
+        (torch.cat((W, cut)), torch.cat((V, 0 * V[:, :1]), 1), *rest),
+        (torch.cat((b, -middle)), *following),
     )
     found = regions.regions(more, low, high)
-    n = len(b)
-    patterns = np.delete(found.cells.patterns, n, axis=1)
+    patterns = np.delete(found.cells.patterns, len(b), axis=1)
     cells = replace(found.cells, patterns=patterns)
-    weights = tuple(W.numpy() for W in net.weights)
-    return replace(found, weights=weights, biases=tuple(b.numpy() for b in net.biases), cells=cells)
+    weights, biases = (tuple(a.numpy() for a in part) for part in (net.weights, net.biases))
+    return replace(found, weights=weights, biases=biases, cells=cells)
 
 
 def crossings(net, vertices):
@@ -127,14 +122,9 @@ def test_regions_of_a_network(net, box, *, enumeration=regions.regions):
         [[[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()]
          for M in map(found.exact_jacobian, count)]
     )  # fmt: skip
-    values: Any = torch.cat([point(v) for v in corners], 0)
-    affine: Any = torch.cat(
-        [
-            point(x.unsqueeze(0)) + (M @ (v - x).mT).mT
-            for v, x, M in zip(corners, inside, proved, strict=True)
-        ],
-        0,
-    )
+    pieces = zip(corners, inside, proved, strict=True)
+    values: Any = torch.cat([point(v) for v in corners])
+    affine: Any = torch.cat([point(x) + (v - x) @ M.mT for v, x, M in pieces])
     values, affine = values.midpoints(), affine.midpoints()
     clauses = (
         eq(total.numerator, whole * total.denominator, label="the volume"),

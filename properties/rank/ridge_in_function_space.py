@@ -1,6 +1,8 @@
 """§2 of `rank`: ridge on the weights as a penalty on functions, in closed form."""
 
+import math
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import torch
@@ -15,12 +17,8 @@ def two_linear_layers(source: Source):
     m, n = source.integer(1, 3), source.integer(1, 3)
     inner = min(m, n) + source.integer(0, 1)
     Y = matrix(source, m, n, bound=4.0)
-    return (
-        matrix(source, inner, n, bound=3.0),
-        matrix(source, m, inner, bound=3.0),
-        Y,
-        positive(source, high=2.0),
-    )
+    W1 = matrix(source, inner, n, bound=3.0)
+    return W1, matrix(source, m, inner, bound=3.0), Y, positive(source, high=2.0)
 
 
 @instances
@@ -30,11 +28,17 @@ def soft_thresholded(source: Source):
     kept = torch.arange(n) < source.integer(0, n)
     ridge = positive(source, high=2.0)
     r = positive(source, n, high=2.0)
-    below = ridge.unsqueeze(-1) * source.tensor(n, low=0.0, high=1.0)
+    below = ridge * source.tensor(n, low=0.0, high=1.0)
     U, V = orthogonal(source, n), orthogonal(source, n)
-    s = torch.where(kept, ridge.unsqueeze(-1) + r * r, below)
-    root = torch.diag_embed(torch.where(kept, r, torch.zeros_like(r)))
+    s = torch.where(kept, ridge + r * r, below)
+    root = torch.diag_embed(torch.where(kept, r, 0 * r))
     return root @ V.mT, U @ root, U @ torch.diag_embed(s) @ V.mT, ridge
+
+
+def soft_thresholding(s, ridge):
+    """Σ (t_i − s_i)² + 2λ t_i, least at t_i = (s_i − λ)_+."""
+    t = torch.relu(s - ridge)
+    return ((t - s) ** 2 + 2 * ridge * t).sum()
 
 
 @bound(
@@ -56,17 +60,10 @@ def test_ridge_in_function_space(W1, W2, Y, ridge, *, penalty=2):
     $\|A - Y\|_F^2 + 2 \lambda \|A\|_*$ over $A$, attained by soft-thresholding the singular values
     of $Y$. For $L \ge 3$: rank.ridge-thresholds-at-depth.
     """
-    s = linalg.singular_values(Y)
-    level = ridge.unsqueeze(-1)
-    kept = torch.relu(s - level)
-    least = (kept - s) ** 2 + 2 * level * kept
-    objective = linalg.frobenius_squared(W2 @ W1 - Y)
-    objective = (
-        objective
-        + penalty * ridge * (linalg.frobenius_squared(W1) + linalg.frobenius_squared(W2)) / 2
-    )
-    size = linalg.frobenius_squared(W1) * linalg.frobenius_squared(W2) + linalg.frobenius_squared(Y)
-    return leq(least.sum(-1), objective, scale=size)
+    least = soft_thresholding(linalg.singular_values(Y), ridge)
+    first, second = linalg.frobenius_squared(W1), linalg.frobenius_squared(W2)
+    objective = linalg.frobenius_squared(W2 @ W1 - Y) + penalty * ridge * (first + second) / 2
+    return leq(least, objective, scale=first * second + linalg.frobenius_squared(Y))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +72,9 @@ class Spectrum:
 
     Attributes:
         depth: L ≥ 3.
-        ridge: λ, shape (*B).
-        values: s_i, shape (*B, n): r^L + λ/r^{L−2} where kept, less than the threshold where not.
-        roots: r_i, the L-th root of the minimiser; 0 where the value is dropped. Shape (*B, n).
+        ridge: λ.
+        values: s_i: r^L + λ/r^{L−2} where kept, less than the threshold where not.
+        roots: r_i, the L-th root of the minimiser; 0 where the value is dropped.
     """
 
     depth: int
@@ -86,50 +83,36 @@ class Spectrum:
     roots: Any
 
 
-def powers(base, exponent):
-    """base^exponent for an integer exponent ≥ 0, by multiplication."""
-    product = torch.ones_like(base)
-    for _ in range(exponent):
-        product = product * base
-    return product
+def minimisers(source: Source) -> tuple[tuple[Any, ...], Any, Spectrum]:
+    """Balanced factors of U diag(r^L) Vᵀ, L of them, the target U diag(s) Vᵀ, and its spectrum.
 
-
-def spectrum(source: Source, n: int) -> Spectrum:
-    """Kept values, from r = ρ (1 + e), and dropped ones below the threshold."""
-    L = source.integer(3, 6)
-    rho = positive(source, 1, low=0.5, high=1.5)
-    ridge = powers(rho, 2 * L - 2) / (L - 2)
+    The kept values s come from r = ρ (1 + e); the dropped ones lie below the threshold.
+    """
+    n, L = source.integer(1, 3), source.integer(3, 6)
+    rho = positive(source, 1, low=0.5, high=1.5)[0]
+    ridge = rho ** (2 * L - 2) / (L - 2)
     kept = torch.arange(n) < source.integer(0, n)
     r = rho * (1 + source.tensor(n, low=0.0, high=1.0))
-    dropped = source.tensor(n, low=0.0, high=1.0) * powers(rho, L) * (L - 1) / (L - 2)
-    s = torch.where(kept, powers(r, L) + ridge / powers(r, L - 2), dropped)
-    return Spectrum(L, ridge.squeeze(-1), s, torch.where(kept, r, 0 * r))
-
-
-def minimiser(at: Spectrum, U, V):
-    """The balanced factors of U diag(r^L) Vᵀ, L of them."""
-    middle = torch.diag_embed(at.roots)
-    return (middle @ V.mT, *[middle] * (at.depth - 2), U @ middle)
+    dropped = source.tensor(n, low=0.0, high=1.0) * rho**L * (L - 1) / (L - 2)
+    s = torch.where(kept, r**L + ridge / r ** (L - 2), dropped)
+    r = torch.where(kept, r, 0 * r)
+    U, V, root = orthogonal(source, n), orthogonal(source, n), torch.diag_embed(r)
+    weights = (root @ V.mT, *[root] * (L - 2), U @ root)
+    return weights, U @ torch.diag_embed(s) @ V.mT, Spectrum(L, ridge, s, r)
 
 
 @instances
 def near_the_minimiser(source: Source):
     """A target with known singular values, and L linear layers: a minimiser plus a perturbation."""
-    n = source.integer(1, 3)
-    at = spectrum(source, n)
-    U, V = orthogonal(source, n), orthogonal(source, n)
+    weights, Y, at = minimisers(source)
     far = positive(source, 1, 1, low=2.0**-8, high=1.0)
-    weights = [w + far * source.tensor(n, n, low=-1.0, high=1.0) for w in minimiser(at, U, V)]
-    return weights, U @ torch.diag_embed(at.values) @ V.mT, at
+    return [W + far * source.tensor(*W.shape, low=-1.0, high=1.0) for W in weights], Y, at
 
 
 @instances
 def at_the_minimiser(source: Source):
     """The minimiser itself, or zero layers where no value is kept."""
-    n = source.integer(1, 3)
-    at = spectrum(source, n)
-    U, V = orthogonal(source, n), orthogonal(source, n)
-    return minimiser(at, U, V), U @ torch.diag_embed(at.values) @ V.mT, at
+    return minimisers(source)
 
 
 @instances
@@ -138,24 +121,20 @@ def kept_below_the_threshold(source: Source):
     L = source.integer(3, 6)
     rho = positive(source, 1, low=0.5, high=1.5)
     r = rho * source.tensor(1, low=0.75, high=0.9375)
-    ridge = powers(rho, 2 * L - 2) / (L - 2)
-    at = Spectrum(L, ridge.squeeze(-1), powers(r, L) + ridge / powers(r, L - 2), r)
-    zero = torch.zeros_like(r).unsqueeze(-1)
-    return [zero] * L, at.values.unsqueeze(-1), at
+    ridge = rho[0] ** (2 * L - 2) / (L - 2)
+    s = r**L + ridge / r ** (L - 2)
+    return [0 * r[:, None]] * L, s[:, None], Spectrum(L, ridge, s, r)
 
 
 def largest_root(at):
     """Σ (r^L − s)² + λ L r², at the roots r of the kept values; s² at the dropped ones."""
     r, L = at.roots, at.depth
-    fit = (powers(r, L) - at.values) ** 2
-    return (fit + at.ridge.unsqueeze(-1) * L * r * r).sum(-1)
+    return ((r**L - at.values) ** 2 + at.ridge * L * r * r).sum()
 
 
 def soft(at):
     """What soft-thresholding, the rule of L = 2, would give."""
-    level = at.ridge.unsqueeze(-1)
-    kept = torch.relu(at.values - level)
-    return ((kept - at.values) ** 2 + 2 * level * kept).sum(-1)
+    return soft_thresholding(at.values, at.ridge)
 
 
 @bound(
@@ -182,11 +161,7 @@ def test_ridge_thresholds_at_depth(weights, Y, at, *, least=largest_root):
     The instances are drawn from $r$, $\rho$ and $L$, so that $s_i$, $\lambda$ and the minimiser are
     exact. Proof: docs/proofs/ridge-thresholds-at-depth.md.
     """
-    product, size = weights[0], torch.ones_like(at.ridge)
-    norms = linalg.frobenius_squared(weights[0])
-    for W in weights[1:]:
-        product, norms = W @ product, norms + linalg.frobenius_squared(W)
-    for W in weights:
-        size = size * linalg.frobenius_squared(W)
-    objective = linalg.frobenius_squared(product - Y) + at.ridge * norms
-    return leq(least(at), objective, scale=size + linalg.frobenius_squared(Y))
+    product = reduce(lambda A, W: W @ A, weights)
+    norms = [linalg.frobenius_squared(W) for W in weights]
+    objective = linalg.frobenius_squared(product - Y) + at.ridge * sum(norms)
+    return leq(least(at), objective, scale=math.prod(norms) + linalg.frobenius_squared(Y))

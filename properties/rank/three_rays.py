@@ -42,7 +42,7 @@ def layers_at_three_rays(source: Source, *, steep: bool = False):
     n, m = source.integer(1, 3), source.integer(1, 4)
     rays = source.tensor(n, 3, low=-4.0, high=4.0)
     flat = source.choice((1.0, 0.125))
-    rays = torch.cat((rays[..., :-1, :], flat * rays[..., -1:, :]), -2)
+    rays = torch.cat((rays[:-1], flat * rays[-1:]))
     W = source.tensor(m, n, low=-2.0, high=2.0)
     a = slope_in_range(source, low=1.5, high=4.0) if steep else slope(source)
     return rays, W, source.integer(0, m), a
@@ -53,11 +53,11 @@ def stretched_chain(source: Source, layers: int) -> tuple[Any, list[Any]]:
     axes = torch.tensor([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], dtype=torch.float64)
     double = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
     turn, size = orthogonal(source, 2), positive(source, 1, 1)
-    rays = turn @ axes * positive(source, 3).unsqueeze(-2)
+    rays = turn @ axes * positive(source, 3)
     weights = []
     for layer in range(layers):
         stretch = double if layer % 2 == 0 else double.mT
-        onward = orthogonal(source, stretch.shape[-2])
+        onward = orthogonal(source, len(stretch))
         weights.append(size * onward @ stretch @ turn.mT)
         turn = onward
     return rays, weights
@@ -91,7 +91,7 @@ def test_three_rays_at_a_layer(rays, W, kinked, a, *, cube=CUBE, obtuse=False):
     after = costs.room_of_three_rays(there, obtuse=obtuse)
     norm = linalg.frobenius_squared(W)
     right = norm**3 * before
-    size = norm**3 * (rays * rays).sum(-2).prod(-1)
+    size = norm**3 * (rays * rays).sum(0).prod()
     return leq(linalg.scalar(cube, right) * after, right, scale=size)
 
 
@@ -108,16 +108,15 @@ def steep_loops(source: Source):
     """Two kinked layers of slope 3/2 to 4 around three rays."""
     rays, W, kinked, _ = layers_at_three_rays()(source)
     a = slope_in_range(source, low=1.5, high=4.0)
-    n = rays.shape[-2]
-    again = source.tensor(n, W.shape[-2], low=-2.0, high=2.0)
-    return witnesses.Loop(rays, rays[..., :0], (W, again), (kinked, n), a)
+    again = source.tensor(len(rays), len(W), low=-2.0, high=2.0)
+    return witnesses.Loop(rays, rays[:, :0], (W, again), (kinked, len(rays)), a)
 
 
 @instances
 def stretched_axes_again(source: Source):
     """Two opposite rays and one across, and two or four layers that stretch their axis by √2."""
     rays, weights = stretched_chain(source, source.choice((2, 4)))
-    return witnesses.Loop(rays, rays[..., :0], tuple(weights), (0,) * len(weights), slope(source))
+    return witnesses.Loop(rays, rays[:, :0], tuple(weights), (0,) * len(weights), slope(source))
 
 
 @bound(
@@ -145,14 +144,14 @@ def test_three_rays(loop, *, cube=CUBE):
     has it, is false. Proof: docs/proofs/three-rays.md.
     """
     L, mean = loop.length, loop.cost() / loop.length
-    right = mean ** (3 * L) * costs.room_of_three_rays(loop.rays)
-    size = mean ** (3 * L) * (loop.rays * loop.rays).sum(-2).prod(-1)
+    power = mean ** (3 * L)
+    right = power * costs.room_of_three_rays(loop.rays)
     after = costs.room_of_three_rays(loop.around(loop.rays))
+    left = linalg.scalar(Fraction(cube) ** L, right) * after
+    size = power * (loop.rays * loop.rays).sum(0).prod()
     closed = loop.closes() & loop.shows_a_star(3)
     return (
-        leq(
-            linalg.scalar(Fraction(cube) ** L, right) * after, right, scale=size, label="on the way"
-        ),
+        leq(left, right, scale=size, label="on the way"),
         leq(linalg.scalar(cube, mean), mean * mean * mean, where=closed, label="around three rays"),
     )
 
@@ -198,13 +197,11 @@ def test_loops_below_two(layers, a, *, witness=witnesses.switching_loop):
     loop = witness(layers, a)
     share = (1 + a * a) / ((1 - a * a) * (1 - a * a))
     cost = 3 * layers * linalg.scalar(Fraction(9, 8) ** 2 + Fraction(8, 9) ** 4, a) + 12 + 6 * share
-    end, size = loop.around(loop.rays), linalg.scalar(1 + 2 * layers, a)[..., None, None]
+    size = (1 + 2 * layers) * (1 + share)
     return (
-        eq(end, loop.rays, scale=size * (1 + share[..., None, None]), label="the rays"),
+        eq(loop.around(loop.rays), loop.rays, scale=size, label="the rays"),
         eq(loop.cost(), cost, scale=cost, label="the cost"),
-        lt(
-            loop.cost(), 2 * loop.length, where=share < linalg.scalar(Fraction(11 * layers, 200), a)
-        ),
+        lt(loop.cost(), 2 * loop.length, where=200 * share < 11 * layers),
     )
 
 

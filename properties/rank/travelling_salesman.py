@@ -28,7 +28,7 @@ from rankcheck.instances import (
 
 def on_a_box(h, g, x, extra):
     """h and g with the points x, and f = h ∘ g as a network on a box around them."""
-    low, high = x.amin(-2) - 1, x.amax(-2) + 1
+    low, high = x.amin(0) - 1, x.amax(0) + 1
     lower, _ = networks.interval_bounds(g, low, high)
     return h, g, x, (low, high), witnesses.identity_layers(h, g, h.depth + g.depth + extra, lower)
 
@@ -39,7 +39,7 @@ def functions_through_a_line(source: Source):
     n, m, extra = source.integer(1, 2), source.integer(1, 3), source.integer(0, 12)
     x = distinct_points(source, source.choice((2, 3, 4, 5, 6, 7, 8, 24)), n)
     if source.integer(0, 1) == 1:
-        f = witnesses.rank_one_interpolant(x, source.tensor(x.shape[-2], m), slope(source))
+        f = witnesses.rank_one_interpolant(x, source.tensor(len(x), m), slope(source))
         return on_a_box(f.h, f.g, x, extra)
     g = network(source, depth=(1, 2), inputs=n, outputs=1)
     h = network(source, depth=(1, 2), inputs=1, outputs=m, slopes="relu")
@@ -60,7 +60,7 @@ def isometries_of_a_line(source: Source):
     g = Network.linear((s * into.mT,), slope(source))
     h = Network.linear((s * out,), g.slope)
     x = t * into.mT
-    box = x.amin(-2) - 1, x.amax(-2) + 1
+    box = x.amin(0) - 1, x.amax(0) + 1
     net = witnesses.identity_layers(h, g, depth, torch.zeros_like(t[0]))
     return h, g, x, box, net
 
@@ -140,17 +140,14 @@ def test_travelling_salesman(h, g, x, box, net, *, path=shortest, exponent=2):
     f = h.merged_after(g)
     z, y = g(x)[:, 0], f(x)
     start, end = x[z.argmin()], x[z.argmax()]
-    step = end - start
-    segment = Network((step.unsqueeze(-1),), (start,), f.slope)
-    pieces = regions.regions(f.merged_after(segment), 0, 1)
-    speeds = torch.from_numpy(pieces.jacobians.copy()).square().sum((-2, -1)).sqrt()
-    length = (torch.from_numpy(pieces.volume()) * speeds).sum()
-    steepest = linalg.operator_norm(
-        torch.from_numpy(regions.regions(f, *box).jacobians.copy())
-    ).max()
+    segment = Network(((end - start)[:, None],), (start,), f.slope)
+    pieces, everywhere = regions.regions(f.merged_after(segment), 0, 1), regions.regions(f, *box)
+    speeds = linalg.frobenius_squared(torch.from_numpy(pieces.jacobians.copy())).sqrt()
+    length = torch.from_numpy(pieces.volume()) @ speeds
+    steepest = linalg.operator_norm(torch.from_numpy(everywhere.jacobians.copy())).max()
     tsp = torch.tensor(path(y), dtype=torch.float64)
     diameter = torch.from_numpy(data.distances(x.numpy())).max()
-    scale = tolerances.network_scale(f, x).square().sum(-1).sqrt().sum()
+    scale = tolerances.network_scale(f, x).norm(dim=-1).sum()
     per_layer = (tsp / diameter) ** (exponent / net.depth)
     return (
         leq(tsp, length, scale=scale, label="the length of the path"),

@@ -121,11 +121,12 @@ class _Widths(TorchFunctionMode):
         name, changes = _kind_of(func)
         kwargs = kwargs or {}
         given, rebound = args, changes and _is_operator(sys._getframe(1))
-        if changes and (self._mapping is None or not _differs(args)):
+        if changes and self._mapping is not None and _differs(args):
+            if any(x.dtype in INTEGERS for x in _tensors(args[:1])):
+                self._mapping.stop(f"{name} of integers")
+        elif changes:
             with torch._C.DisableTorchFunction():
                 given = _before(name, args, rebound)
-        elif changes and any(x.dtype in INTEGERS for x in _tensors(args[:1])):
-            self._mapping.stop(f"{name} of integers")
         try:
             result = func(*args, **kwargs)
         except Exception as error:

@@ -7,7 +7,7 @@ leaves the verdict to the caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from numbers import Integral, Real
@@ -197,9 +197,14 @@ class Relation:
             if isinstance(value := getattr(self, field.name), torch.Tensor)
         }
 
+    def with_arrays(self, arrays: Mapping[str, torch.Tensor]) -> Relation:
+        """The same relation with other arrays, by their fields."""
+        changes: dict[str, Any] = dict(arrays)
+        return replace(self, **changes)
+
     def map(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Relation:
         """The same relation with its arrays changed."""
-        return replace(self, **{name: change(array) for name, array in self.arrays.items()})
+        return self.with_arrays({name: change(array) for name, array in self.arrays.items()})
 
     @property
     def form(self) -> tuple[Any, ...]:

@@ -80,7 +80,7 @@ def sharpen(
     if isinstance(dial, str):
         dial = Dial.parse(dial)
     instance, relations = glance(claim)
-    by = tuple(sizes(claim, instance, ()))[:1]
+    by = tuple(sizes(claim, instance))[:1]
     return _Run(claim, relations, chosen, dial, by, progress).result()
 
 

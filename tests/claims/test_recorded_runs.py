@@ -34,7 +34,7 @@ def record(tmp_path, monkeypatch):
 
 
 def drawn(where):
-    return recorded_runs(experiment="rank.mine", where=where)(BatchSource(seed=0, size=None))
+    return recorded_runs(experiment="rank.mine", where=where)(BatchSource(seed=0))
 
 
 def test_runs_by_their_settings(record):

@@ -10,6 +10,7 @@ import torch
 from rankcheck import eq, leq, lt
 from rankcheck.balls import BallArray, balls
 from rankcheck.claims import tolerances
+from rankcheck.claims.batches import beside
 from rankcheck.claims.relations import NoTruthValue
 
 INF, NAN = math.inf, math.nan
@@ -118,6 +119,20 @@ def test_numbers_of_python_are_sides():
     assert leq(3, 2).violated()
     assert leq(3, 2).exact
     assert not leq(3.0, 2).exact
+
+
+def test_relations_of_instances_stand_beside_one_another():
+    """A relation of a batch says of each instance what its own says: where, scale and terms too."""
+    relations = [
+        leq(array(n, 2.0 + 1e-14), 2, where=torch.tensor(n > 1), scale=array(10.0 * n))
+        for n in (1, 3)
+    ]
+    [both] = beside([(one.spread(),) for one in relations])
+    assert both.violated().tolist() == [one.violated().tolist() for one in relations]
+    assert both.violated().tolist() == [[False, False], [True, False]]
+    assert torch.equal(both.tolerance, torch.stack([one.tolerance for one in relations]))
+    [whole] = beside([(leq(3, 2).spread(),)] * 4)
+    assert whole.violated().tolist() == [True] * 4
 
 
 def test_derived_mutants_of_balls():

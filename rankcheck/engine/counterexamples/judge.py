@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 
@@ -97,8 +97,7 @@ class Judgement(Readable):
 
 def _exact_copy(values: torch.Tensor) -> BallArray:
     """An array of exact numbers that a body may write into."""
-    exact: BallArray = BallArray.exact(values).clone()
-    return exact
+    return cast(BallArray, BallArray.exact(values).clone())
 
 
 def exact_instance(family: Instances, record: Record) -> tuple[Any, ...]:

@@ -147,7 +147,7 @@ class Evaluation:
     Attributes:
         rejected: instances that no part holds because they break a hypothesis.
         reasons: by hypothesis, how many of those break it.
-        singly: why instances ran one at a time, such as "item in line 12"; else empty.
+        singly: why instances ran one at a time, such as ".item() in line 12"; else empty.
     """
 
     parts: list[Part] = field(default_factory=list)
@@ -367,6 +367,9 @@ class _Work:
         record = self.record.select(index)
         with unwatched(self.way.plain):
             found, relations = relations_over(self.claim, self.family, record)
+        if found.stopped and self.way.plain:  # again, to say by what
+            self.way.plain = False
+            found, relations = relations_over(self.claim, self.family, record)
         if found.error is None or found.stopped:
             self.take(index, record, found, relations)
             return
@@ -443,15 +446,15 @@ class _Work:
         records: Callable[[torch.Tensor], Record],
     ) -> None:
         """Put instances that were evaluated alone beside one another, those of one form."""
-        forms: dict[Any, list[int]] = {}
+        forms: dict[Any, dict[int, tuple[Relation, ...]]] = {}
         for place, one in found.items():
             if one is not None:
                 relations, wrapped = one
                 form = (wrapped, *(each.form for each in relations))
-                forms.setdefault(form, []).append(place)
-        for (wrapped, *_), places in forms.items():
-            relations = beside([found[place][0] for place in places])
-            index = torch.tensor(places)
+                forms.setdefault(form, {})[place] = relations
+        for (wrapped, *_), alike in forms.items():
+            relations = beside([*alike.values()])
+            index = torch.tensor([*alike])
             inside = torch.ones_like(index, dtype=torch.bool, device=relations[0].lhs.device)
             part = Part(self.family, records(index), index, inside, relations, wrapped)
             self.evaluation.parts.append(part)

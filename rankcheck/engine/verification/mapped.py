@@ -11,7 +11,7 @@ import random
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class Mapped:
         valid: which of them satisfy the hypotheses, shape (n); known up to an error.
         reasons: by hypothesis, how many break it and none before.
         wrapped: on which of them integers wrapped, shape (n): torch's results are wrong there.
-        stopped: why the instances have to run one at a time, such as "item in line 12"; else empty.
+        stopped: why the instances have to run one at a time, such as ".item() in line 12", or "".
         error: what the generator or the body raised; without `stopped`, on some of the instances.
         arrays: what was read of each instance, each of shape (n, *S).
     """
@@ -118,21 +118,16 @@ def relations_over(
         return [array for relation in form for array in relation.arrays.values()]
 
     found = over(claim, family, record, read)
-    arrays, relations = iter(found.arrays), []
-    for one in form if found.arrays else ():
-        relations.append(replace(one, **{name: next(arrays) for name in one.arrays}))
-    return found, tuple(relations)
+    arrays = iter(found.arrays)
+    over_batch = (one.with_arrays({name: next(arrays) for name in one.arrays}) for one in form)
+    return found, tuple(over_batch) if found.arrays else ()
 
 
 def beside(relations: Sequence[tuple[Relation, ...]]) -> tuple[Relation, ...]:
     """The relations of several instances, of one `form`, as those of a batch."""
     return tuple(
-        replace(
-            column[0],
-            **{
-                name: torch.stack([getattr(one, name) for one in column])
-                for name in column[0].arrays
-            },
+        column[0].with_arrays(
+            {name: torch.stack([one.arrays[name] for one in column]) for name in column[0].arrays}
         )
         for column in zip(*relations, strict=True)
     )

@@ -94,7 +94,7 @@ def ranks(x):
     "t.whole", PLACE, instances=numbers(bound=2), tight=numbers(),
     needs={"x small": numbers(bound=4)}, mutants={"m": {"by": 3}},
     loose={"first": "not", "b": "so"},
-    witness=deepen, no_batch="loops", no_ball="sin", effort=2.5, reach=ranks,
+    witness=deepen, no_ball="sin", effort=2.5, reach=ranks,
     errata=(Erratum(printed="+", right="-", survives="all"), SECOND),
 )
 def test_whole(x, *, by=1):

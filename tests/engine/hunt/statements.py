@@ -6,7 +6,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import conjecture, eq, leq
-from rankcheck.balls import NoBallForm
+from rankcheck.balls import NoBallForm, mapped
 from rankcheck.linalg import frobenius_squared, nuclear_norm, schatten_power
 from rankcheck.theory.instances.matrices import matrices
 from rankcheck.theory.instances.networks import balanced_linear_networks, networks_at_points
@@ -84,10 +84,10 @@ def test_careless(x, y):
     return rounding_is_large(x, y)
 
 
-@conjecture("hunted.single", instances=generic(), no_batch="for the test")
+@conjecture("hunted.single", instances=generic())
 def test_single(A):
     r"""$\|A\|_* \le 0.97 \sqrt 3 \|A\|_F$, one matrix at a time."""
-    assert A.ndim == 2
+    assert (A < 9).all()  # no map can read this
     return leq(nuclear_norm(A), 0.97 * math.sqrt(3) * frobenius_squared(A).sqrt())
 
 
@@ -133,12 +133,6 @@ def test_no_number(x):
 def test_broken(x):
     r"""A body with a mistake."""
     return leq(torch.cat(x), x)
-
-
-@conjecture("hunted.only-in-batches", instances=numbers())
-def test_only_in_batches(x):
-    r"""A body that takes the batch for a vector."""
-    return leq(x @ x, -1 - x * x)
 
 
 @conjecture("hunted.whole", instances=instances(lambda source: source.integer(0, 60))())
@@ -264,10 +258,10 @@ def test_rounding_without_form(x, y):
 def test_digits_of_a_batch(x):
     r"""$0 \le 0$, with last digits that a batch has and an instance alone has not."""
     digits = 2.0**-53 * torch.where(torch.sin(1e13 * x) > 0, 1.0, 0.0)
-    return leq(0 * x + (digits if x.ndim else 0 * digits), 0 * x)
+    return leq(0 * x + (digits if mapped() else 0 * digits), 0 * x)
 
 
-@conjecture("hunted.sometimes-raises", instances=numbers(), no_batch="it raises on some of them")
+@conjecture("hunted.sometimes-raises", instances=numbers())
 def test_sometimes_raises(x):
     r"""$x \le 5$, by a body that raises for numbers above 3.9."""
     if bool(torch.as_tensor(x > 3.9).any()):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
-from rankcheck.engine.hunt.margins import Margins, margins, stack
+from rankcheck.engine.hunt.margins import join, margins
 from rankcheck.engine.hunt.sample import outside
 
 
@@ -103,17 +103,19 @@ def test_the_two_gradients_differ_where_the_unit_moves():
     assert gradients == pytest.approx([0, 1 / 3, 0, 1 / 2])
 
 
-def test_instances_measured_one_by_one_stack_to_a_batch():
+def test_batches_are_joined_and_instances_selected():
+    """A relation that one batch lacks is asserted nowhere in it."""
     lhs = torch.tensor([[1.0, 5.0], [2.0, 0.5], [math.nan, 0.0]], dtype=torch.float64)
     rhs = torch.full_like(lhs, 2.0)
     whole = of(leq(lhs, rhs), eq(lhs[:, 0], rhs[:, 0]))
-    valid = torch.tensor(True)
-    single = [margins((leq(a, b), eq(a[0], b[0])), valid) for a, b in zip(lhs, rhs, strict=True)]
+    parts = zip(lhs.split(2), rhs.split(2), strict=True)
+    joined = join([of(leq(a, b), eq(a[:, 0], b[:, 0])) for a, b in parts])
     for name in ("relative", "distance", "steady", "beyond", "valid"):
-        assert torch.equal(getattr(stack(single), name), getattr(whole, name))
+        assert torch.equal(getattr(joined, name), getattr(whole, name))
     index = torch.tensor([2, 0])
-    assert isinstance(whole.select(index), Margins)
     assert torch.equal(whole.select(index).beyond, whole.beyond[index])
+    fewer = join([whole, of(leq(lhs, rhs))])
+    assert fewer.relative[1].tolist() == [*whole.relative[1].tolist(), *[math.inf] * 3]
 
 
 def test_the_distance_orders_like_the_margin_and_goes_on_where_the_margin_ends():

@@ -7,8 +7,14 @@ from rankcheck.engine.hunt.points import MagnitudeSource, ShapedSource, Structur
 from rankcheck.theory.instances.source import SMALLEST
 
 
-def structured(*shape, low=-8.0, high=8.0, seed=0, size=512):
-    return StructuredSource((), seed, size).tensor(*shape, low=low, high=high)
+def batch(source, *shape, low=-8.0, high=8.0):
+    """What a source draws for all of its instances."""
+    assert source.tensor(*shape, low=low, high=high).shape == shape
+    return source.record.tensors[-1]
+
+
+def structured(*shape, seed=0, size=512, **interval):
+    return batch(StructuredSource((), seed, size), *shape, **interval)
 
 
 @pytest.mark.parametrize(
@@ -17,7 +23,7 @@ def structured(*shape, low=-8.0, high=8.0, seed=0, size=512):
 @pytest.mark.parametrize("shape", [(), (1,), (4,), (3, 2), (2, 2, 3), (0, 3)])
 @pytest.mark.parametrize("make", [MagnitudeSource, StructuredSource])
 def test_entries_lie_in_their_range_and_have_their_shape(make, shape, low, high):
-    values = make((), 0, 512).tensor(*shape, low=float(low), high=float(high))
+    values = batch(make((), 0, 512), *shape, low=float(low), high=float(high))
     assert values.shape == (512, *shape)
     assert values.dtype == torch.float64
     assert bool(((values >= low) & (values <= high)).all())
@@ -76,7 +82,7 @@ def test_matrices_reach_every_structure(what, holds):
 
 def test_tensors_repeat_each_other_and_share_their_scale():
     source = StructuredSource((), 0, 512)
-    first, second = source.tensor(2, 2), source.tensor(2, 2)
+    first, second = batch(source, 2, 2), batch(source, 2, 2)
     dense = (64 * first != torch.round(64 * first)).all(-1).all(-1)
     assert bool((dense & (first == second).all(-1).all(-1)).any())
     assert bool((dense & (first == -second).all(-1).all(-1)).any())
@@ -91,7 +97,7 @@ def test_tensors_repeat_each_other_and_share_their_scale():
     ("low", "high"), [(-0.01, 0.0), (0.0, 0.01), (-0.01, 0.01), (-(2.0**-25), 0.0)]
 )
 def test_what_is_nearly_zero_is_zero_also_at_the_end_of_a_range(make, low, high):
-    size = make((), 0, 512).tensor(3, low=low, high=high).abs()
+    size = batch(make((), 0, 512), 3, low=low, high=high).abs()
     assert bool((size == 0).any())
     assert bool(((size == 0) | (size >= SMALLEST)).all())
 
@@ -103,7 +109,7 @@ def test_the_smallest_number_is_not_zero():
 
 @pytest.mark.parametrize(("low", "high"), [(-8.0, 8.0), (0.5, 4.0), (-4.0, -0.5)])
 def test_magnitudes_belong_to_entries_rows_columns_or_both(low, high):
-    size = MagnitudeSource((), 0, 512).tensor(3, 2, low=low, high=high).abs()
+    size = batch(MagnitudeSource((), 0, 512), 3, 2, low=low, high=high).abs()
     assert bool((size <= max(-low, high)).all())
     by_rows = (size[..., :1] == size).flatten(1).all(1)
     by_columns = (size[:, :1] == size).flatten(1).all(1)
@@ -127,20 +133,15 @@ def test_scalars_reach_the_ends_of_their_range():
 def test_the_same_seed_gives_the_same_points(make):
     def drawn(seed):
         source = make((3,), seed, 16)
-        return source.integer(0, 9), source.tensor(source.integer(1, 4), 2), source.tensor()
+        number = source.integer(0, 9)
+        return number, batch(source, source.integer(1, 4), 2), batch(source)
 
     assert str(drawn(1)) == str(drawn(1))
     assert str(drawn(1)) != str(drawn(2))
 
 
 def test_a_shape_is_followed_clamped_and_completed():
-    source = ShapedSource((7, -3), 0, None)
+    source = ShapedSource((7, -3), 0)
     assert [source.integer(0, 9), source.integer(0, 9)] == [7, 0]
-    drawn = {ShapedSource((), seed, None).integer(0, 9) for seed in range(60)}
+    drawn = {ShapedSource((), seed).integer(0, 9) for seed in range(60)}
     assert drawn == set(range(10))
-
-
-def test_one_instance_has_no_batch_axis():
-    for make in (ShapedSource, StructuredSource):
-        assert make((), 0, None).tensor(2, 3).shape == (2, 3)
-        assert make((), 0, None).tensor().shape == ()

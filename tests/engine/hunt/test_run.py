@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from rankcheck.engine.verification.branches import BatchError
 
 from rankcheck.engine.counterexamples import replay
 from rankcheck.engine.counterexamples.judge import Judgement
@@ -228,5 +227,3 @@ def test_a_violation_that_is_none_when_it_is_judged_again_is_an_error(
 def test_a_body_that_raises_ends_the_hunt(hunted, tmp_path):
     with pytest.raises(HuntError, match=r"hunted\.broken: .*raised TypeError"):
         hunt(hunted("broken"), 5, folder=tmp_path)
-    with pytest.raises(BatchError, match=r"hunted\.only-in-batches, with numbers\(\): an instance"):
-        hunt(hunted("only-in-batches"), 1, folder=tmp_path)

@@ -27,6 +27,7 @@ from rankcheck.engine.hunt.strategies.evolve import GENERATIONS, POPULATION
 from rankcheck.engine.hunt.strategies.perturb import _Children
 from rankcheck.engine.hunt.strategies.starts import entries, starts, tidy
 from rankcheck.engine.hunt.strategies.survey import Survey
+from rankcheck.linalg import frobenius_squared, nuclear_norm
 from rankcheck.theory.instances.record import Entries, Integer, Record
 from rankcheck.theory.instances.source import instances, seed_of
 
@@ -69,17 +70,20 @@ def test_samples_are_counted_and_their_least_margins_kept(hunted):
 
 
 def test_singles_and_batches_measure_alike(hunted):
-    single, batch = (
-        Arena(claim_of(hunted("single").body, hunted("generic").instances, no_batch=why),
-              Shape("instances", ())) for why in ("for the test", None)
-    )  # fmt: skip
-    single.claim.body.__doc__ = "A statement."
+    def body(A):
+        return leq(nuclear_norm(A), 0.97 * math.sqrt(3) * frobenius_squared(A).sqrt())
+
+    single = Arena(hunted("single"), Shape("instances", ()))
+    batch = arena_of(body, hunted("single").instances)
     sample = single.sample(0, 5)
+    assert (single.batched, batch.batched) == (False, True)
     assert len(sample) == 5
     assert single.counts.evaluated == 5
-    margins_of = batch.measure(sample.record)  # halved, as the body takes one matrix at a time
-    assert torch.equal(margins_of.relative, sample.margins.relative)
-    assert batch.raised == ""
+    of_batch, of_singles = (arena.measure(sample.record) for arena in (batch, single))
+    assert torch.allclose(of_batch.absolute, sample.margins.absolute)
+    for name in ("relative", "beyond", "valid"):
+        assert torch.equal(getattr(of_singles, name), getattr(sample.margins, name))
+        assert torch.allclose(getattr(of_batch, name), getattr(sample.margins, name))
 
 
 def test_only_the_worst_violations_are_kept_and_nan_comes_last():
@@ -105,9 +109,9 @@ def test_a_body_that_raises_is_kept_with_an_instance(hunted):
     assert arena.counts.evaluated == 0
 
 
-@pytest.mark.parametrize("why", [None, "for the test"], ids=["batch", "singles"])
-def test_an_instance_outside_the_hypotheses_counts_as_rejected(hunted, why):
-    empty = claim_of(hunted("empty").body, hunted("empty").instances, no_batch=why)
+@pytest.mark.parametrize("read", [lambda x: x, lambda x: x.item()], ids=["batch", "singles"])
+def test_an_instance_outside_the_hypotheses_counts_as_rejected(hunted, read):
+    empty = claim_of(lambda x: leq(read(x) + 0 * x, 0 * x), hunted("empty").instances)
     arena = Arena(empty, Shape("instances", ()))
     sample = arena.sample(0, 10)
     assert (arena.counts.evaluated, arena.counts.rejected) == (0, 10)

@@ -10,8 +10,9 @@ from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.hunt.strategies import Perturb
 from rankcheck.engine.hunt.transplant import fitted, transplanted
 from rankcheck.linalg import schatten_power
-from rankcheck.theory.instances.drivers import BatchSource, ReplaySource
+from rankcheck.theory.instances.drivers import BatchSource
 from rankcheck.theory.instances.source import instances
+from tests.draws import batch_of
 
 from .test_strategies import claim_of
 
@@ -36,7 +37,7 @@ def test_tight_networks_are_carried_over_and_stay_tight(hunted):
     claim = hunted("deep")
     shape = next(shape for seed in range(12) if (shape := tight_and_fitted(claim, seed)[1]))
     sample = transplanted(Arena(claim, shape), 0, 5)
-    net, x = claim.instances(ReplaySource(sample.record, batch=(5,)))
+    (net, x), _ = batch_of(claim.instances, sample.record)
     # Networks of least cost for their map.
     least = schatten_power(net.jacobian(x), Fraction(2, net.depth))
     assert torch.allclose(net.cost() / net.depth, least)
@@ -99,7 +100,7 @@ def test_nothing_is_carried_over_to_tight_shapes_or_single_instances_or_other_sh
     claim = claim_of(body, points(), tight=points(longest=3))
     assert transplanted(Arena(claim, Shape("tight", (3,))), 0, 4) is None
     assert transplanted(Arena(claim, Shape("instances", (4,))), 0, 4) is None
-    single = claim_of(body, points(), tight=points(longest=3), no_batch="for the test")
+    single = claim_of(lambda x: leq(0, x.sum().item() ** 2), points(), tight=points(longest=3))
     assert transplanted(Arena(single, Shape("instances", (3,))), 0, 4) is None
     assert transplanted(Arena(claim_of(body, points()), Shape("instances", (3,))), 0, 4) is None
 
