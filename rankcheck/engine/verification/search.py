@@ -20,6 +20,7 @@ from hypothesis.internal.observability import observability_enabled
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
+from rankcheck.engine.counterexamples.drawing import find_named, without_local_constants
 from rankcheck.engine.counterexamples.instance import Instance, excess
 from rankcheck.engine.counterexamples.judge import Judgement
 from rankcheck.engine.verification.counts import Counts
@@ -36,9 +37,7 @@ from rankcheck.engine.verification.profiles import Profile
 from rankcheck.engine.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.engine.verification.tally import Tally
 from rankcheck.theory.instances.choices import write_choices
-from rankcheck.theory.instances.constants import without_local_constants
 from rankcheck.theory.instances.drivers import BatchSource, Drawing, DrawSource
-from rankcheck.theory.instances.observed import find_named
 from rankcheck.theory.instances.source import Instances, seed_of
 
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
