@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.claims.batches import over
+from rankcheck.engine.verification.mapped import over
 from rankcheck.networks import Network
 from rankcheck.theory.instances.drivers import Drawing, ReplaySource, drawn
 from rankcheck.theory.instances.record import Record

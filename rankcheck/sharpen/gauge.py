@@ -19,12 +19,12 @@ import torch
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
+from rankcheck.engine.counterexamples.instance import by_instance
 from rankcheck.engine.hunt.arena import Arena
 from rankcheck.engine.hunt.margins import Margins
 from rankcheck.engine.hunt.sample import Sample
 from rankcheck.engine.verification.evaluation import Part
 from rankcheck.errors import InputError
-from rankcheck.theory.instances.source import over_batch
 
 #: What the right sides are multiplied by. A larger ratio counts as one without bound.
 ROOM = 2.0**64
@@ -88,7 +88,7 @@ class Gauge(Arena):
         with_room = [_with_room(relation) for relation in kept.values()]
         for name, before, after in zip(kept, kept.values(), with_room, strict=True):
             for counter, one in ((self.asserted, before), (self.measured, after)):
-                inside = over_batch(one.asserted, part.batch, torch.any) & valid
+                inside = by_instance(one.asserted).any(1) & valid
                 counter[name] += int(inside.sum())
         measured = super()._margins(replace(part, relations=tuple(with_room)), lost)
         nothing = torch.full_like(measured.beyond, -torch.inf)

@@ -32,8 +32,9 @@ def forgetful(find, name, strategy, violates, *arguments, **options):
     raise NoSuchExample(name)
 
 
-def best_entry(over, values, batch, reduce):
-    return over(values, batch, torch.amax if reduce is torch.amin else reduce)
+def best_entry(rows, values):
+    every = rows(values)
+    return every if values.dtype == torch.bool else every.amax(1, keepdim=True)
 
 
 BREAKS = (
@@ -50,7 +51,7 @@ BREAKS = (
           everywhere(search.worst_of, lambda worst, sides, part, *_: worst(sides, part, 1))),
     Break("sweep", "violations are ranked by their relative size alone",
           f"{SEARCH}test_noise_does_not_hide_a_violation",
-          around(search, "excess", lambda excess, sides, batch, **_: excess(sides, batch))),
+          around(search, "excess", lambda excess, sides, **_: excess(sides))),
     Break("sweep", "a sweep drops what balls leave undecided",
           f"{SEARCH}test_with_proof_a_search_goes_on_after_what_is_not_conclusive",
           around(search, "_judged", proved_alone)),
@@ -93,7 +94,7 @@ BREAKS = (
     Break("hunt", "an instance has the margin of its best entry",
           "engine/hunt/test_margins.py::"
           "test_an_instance_has_the_least_margin_of_its_entries_and_a_row_for_each_relation",
-          around(margins, "over_batch", best_entry)),
+          around(margins, "by_instance", best_entry)),
     Break("hunt", "a control that survives is not hunted",
           "engine/verification/test_controls.py::test_what_survives_is_hunted_and_nothing_else",
           put(controls, "_hunted", lambda control, _: (None, ""))),

@@ -10,8 +10,8 @@ import torch
 from rankcheck import eq, leq, lt
 from rankcheck.balls import BallArray, balls
 from rankcheck.claims import tolerances
-from rankcheck.claims.batches import beside
 from rankcheck.claims.relations import NoTruthValue
+from rankcheck.engine.verification.mapped import beside
 
 INF, NAN = math.inf, math.nan
 

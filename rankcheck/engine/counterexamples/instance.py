@@ -7,6 +7,7 @@ said.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -32,7 +33,7 @@ from rankcheck.errors import short_of_memory
 from rankcheck.notebook import Readable
 from rankcheck.theory.instances.drivers import ReplaySource
 from rankcheck.theory.instances.record import Record
-from rankcheck.theory.instances.source import Instances, Rejected, Source, over_batch
+from rankcheck.theory.instances.source import Instances, Rejected, Source
 
 
 class DisagreementError(ValueError):
@@ -162,7 +163,7 @@ class Instance(Readable):
     @cached_property
     def relative(self) -> float:
         """The largest violation in floats, relative to the sides; -inf without one."""
-        return float(excess(self.relations, ()))
+        return max(float(relation.beyond().max()) for relation in self.relations)
 
     @cached_property
     def clear(self) -> bool:
@@ -268,14 +269,20 @@ def evaluate(claim: Claim, family: Instances, source: Source) -> tuple[Relation,
     return tuple(relation.map(torch.Tensor.detach) for relation in relations)
 
 
-def excess(
-    relations: tuple[Relation, ...], batch: tuple[int, ...], *, relative: bool = True
-) -> torch.Tensor:
-    """The largest violation of each instance, of shape `batch`; see `Relation.beyond`.
+def excess(relations: Iterable[Relation], *, relative: bool = True) -> torch.Tensor:
+    """The largest violation of each of n instances, shape (n); see `Relation.beyond`.
 
     It is -inf where all relations hold within their tolerance, and inf where a side is NaN.
     """
-    worst = [
-        over_batch(relation.beyond(relative=relative), batch, torch.amax) for relation in relations
-    ]
-    return torch.stack(torch.broadcast_tensors(*worst)).amax(0).detach()
+    worst = [by_instance(relation.beyond(relative=relative)).amax(1) for relation in relations]
+    return torch.stack(worst).amax(0).detach()
+
+
+def by_instance(values: torch.Tensor) -> torch.Tensor:
+    """The entries of each of n instances in a row, shape (n, entries), of values (n, *S)."""
+    return values.unsqueeze(-1).flatten(1)
+
+
+def wide(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """Values of shape (n), with an axis of length 1 for each further axis of `like`."""
+    return values.reshape(-1, *(1 for _ in like.shape[1:]))

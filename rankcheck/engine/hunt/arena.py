@@ -143,7 +143,6 @@ class Arena:
         kept: how many violations are kept for the judge: the worst ones relative to their sides,
             and in absolute terms.
         raised: what the body or the generator raised on an instance inside the hypotheses.
-        culprits: number of such instances.
         troubles: by reason, how many searches, or starts of one, ended early.
 
     Every method that evaluates the body raises:
@@ -170,7 +169,6 @@ class Arena:
         self._large: list[tuple[float, tuple[float, Record]]] = []
         self.troubles: Counter[str] = Counter()
         self.raised = ""
-        self.culprits = 0
         self.round = number
         self._until = until
         self._entries: int | None = None
@@ -322,14 +320,9 @@ class Arena:
             evaluation = evaluate_instances(
                 self.claim, self.family, batch, before_each=self._check_clock
             )
-        self._note(evaluation)
-        return evaluation
-
-    def _note(self, evaluation: Evaluation) -> None:
-        """Keep the first instance inside the hypotheses on which the body or generator raises."""
-        self.culprits += len(evaluation.raised)
         if evaluation.raised and not self.raised:
             self.raised = evaluation.raised[0].told(self.claim)
+        return evaluation
 
     def _check_clock(self) -> None:
         if self._until is not None and time.monotonic() > self._until:

@@ -17,8 +17,7 @@ import torch
 
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
-from rankcheck.engine.counterexamples.instance import excess
-from rankcheck.theory.instances.source import over_batch
+from rankcheck.engine.counterexamples.instance import by_instance, excess, wide
 
 #: The distance of sides of opposite signs; larger than the logarithm of any ratio of floats.
 FAR = 2000.0
@@ -68,10 +67,10 @@ def margins(relations: Sequence[Relation], valid: torch.Tensor) -> Margins:
     """
     relative, distance, steady, asserted = zip(*(_of(r, valid) for r in relations), strict=True)
     inside = torch.stack(asserted).any(0)
-    beyond = torch.where(inside, excess(tuple(relations), tuple(valid.shape)), -torch.inf)
+    beyond = torch.where(inside, excess(relations), -torch.inf)
     absolute = beyond
     if bool((beyond > -torch.inf).any()):
-        absolute = excess(tuple(relations), tuple(valid.shape), relative=False)
+        absolute = excess(relations, relative=False)
         absolute = torch.where(inside, absolute, -torch.inf)
     return Margins(
         torch.stack(relative), torch.stack(distance), torch.stack(steady), beyond, absolute, inside
@@ -100,12 +99,9 @@ def _of(relation: Relation, valid: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
     Each has shape (B).
     """
-    batch = tuple(valid.shape)
-    lhs = relation.lhs
-    trailing = valid.to(lhs.device).reshape(batch + (1,) * (lhs.ndim - len(batch)))
-    asserted = relation.asserted & trailing
-    least = (over_batch(each, batch, torch.amin) for each in _by_entry(relation, asserted))
-    return (*least, torch.as_tensor(over_batch(asserted, batch, torch.any)))
+    asserted = relation.asserted & wide(valid.to(relation.lhs.device), relation.lhs)
+    least = (by_instance(each).amin(1) for each in _by_entry(relation, asserted))
+    return (*least, by_instance(asserted).any(1))
 
 
 def _by_entry(relation: Relation, asserted: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -11,7 +11,7 @@ import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.engine.counterexamples.instance import Instance
-from rankcheck.engine.hunt.arena import Arena, BodyError, HuntError, OutOfTime, Shape, trouble
+from rankcheck.engine.hunt.arena import Arena, HuntError, OutOfTime, Shape, trouble
 from rankcheck.engine.hunt.strategies.base import Strategy
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.errors import InputError
@@ -125,8 +125,6 @@ def run_shard(
         chosen[shard.strategy].search(arena, shard.seed)
     except OutOfTime:
         cut = True
-    except BodyError as error:
-        arena.raised = arena.raised or str(error)
     except InputError:
         raise
     except Exception as error:
@@ -203,10 +201,7 @@ def rounded(arena: Arena, record: Record, beyond: float) -> Record:
         # The ends of a range need not lie on the grid, so that rounding may leave the range.
         on_grids.append((torch.round(entry.values / steps) * steps).clamp(entry.low, entry.high))
     batch = record.with_tensors([values.to(arena.device) for values in on_grids])
-    try:
-        measured = Arena(arena.claim, arena.shape, device=arena.device).at(batch).margins
-    except BodyError:
-        return record
+    measured = Arena(arena.claim, arena.shape, device=arena.device).at(batch).margins
     as_far = measured.valid.cpu() & (measured.beyond.cpu() >= KEEP * beyond)
     as_far &= measured.beyond.cpu() < torch.inf
     return batch.instance(int(as_far.double().argmax())) if bool(as_far.any()) else record

@@ -29,7 +29,6 @@ from weakref import WeakKeyDictionary
 import torch
 
 from rankcheck.balls import risks, unwatched, wraps
-from rankcheck.claims.batches import PASSED, Mapped, beside, pure, relations_over
 from rankcheck.claims.claim import Claim, ImpureError
 from rankcheck.claims.labels import readable
 from rankcheck.claims.relations import Relation
@@ -38,6 +37,7 @@ from rankcheck.engine.counterexamples.judge import exact_instance
 from rankcheck.engine.counterexamples.rounding import beyond_rounding
 from rankcheck.engine.parallel.traces import raised
 from rankcheck.engine.verification.counts import Counts
+from rankcheck.engine.verification.mapped import PASSED, Mapped, beside, pure, relations_over
 from rankcheck.engine.verification.sizes import sizes_of
 from rankcheck.errors import short_of_memory
 from rankcheck.files import shown_path
@@ -71,11 +71,6 @@ class Part:
     relations: tuple[Relation, ...]
     wrapped: bool = False
     satisfied: set[int] = field(default_factory=set)
-
-    @property
-    def batch(self) -> tuple[int]:
-        """How many there are, as a shape."""
-        return (len(self.valid),)
 
     @cached_property
     def violated(self) -> tuple[torch.Tensor, ...]:
@@ -577,7 +572,7 @@ def _agree(one: tuple[Relation, ...], batch: tuple[Relation, ...], place: int) -
             return False
         bands = a.tolerance, b.tolerance
         for here, there in ((a.lhs, b.lhs), (a.rhs, b.rhs)):
-            if beyond_rounding(here, there, *bands) is not None:
+            if beyond_rounding(here, there, *bands):
                 return False
     return True
 

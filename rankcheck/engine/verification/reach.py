@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from rankcheck.claims.batches import over
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.engine.verification.evaluation import Drawn, Part, runs_singly, way_of
+from rankcheck.engine.verification.mapped import over
 from rankcheck.engine.verification.sizes import is_matrix, is_points, sizes_of
 from rankcheck.theory.instances.drivers import ReplaySource
 from rankcheck.theory.instances.record import Record

@@ -132,9 +132,8 @@ def wide(profile: Profile, entries: int) -> Profile:
 
 def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Instance]:
     """The violations of a batch that are not rounding: the first ones, then the largest."""
-    assert claim.instances is not None
     if not part.violating:
         return
-    beyond = torch.where(part.valid, excess(part.relations, part.batch), -torch.inf)
+    beyond = torch.where(part.valid, excess(part.relations), -torch.inf)
     violated = (beyond > -torch.inf).nonzero().reshape(-1).tolist()
-    yield from violations(claim, claim.instances, part, tally, violated[:FIRST])
+    yield from violations(claim, part, tally, violated[:FIRST])

@@ -20,6 +20,7 @@ from hypothesis.internal.observability import observability_enabled
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
+from rankcheck.engine.counterexamples.drawing import find_named, without_local_constants
 from rankcheck.engine.counterexamples.instance import Instance, excess
 from rankcheck.engine.counterexamples.judge import Judgement
 from rankcheck.engine.verification.counts import Counts
@@ -36,9 +37,7 @@ from rankcheck.engine.verification.profiles import Profile
 from rankcheck.engine.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.engine.verification.tally import Tally
 from rankcheck.theory.instances.choices import write_choices
-from rankcheck.theory.instances.constants import without_local_constants
 from rankcheck.theory.instances.drivers import BatchSource, Drawing, DrawSource
-from rankcheck.theory.instances.observed import find_named
 from rankcheck.theory.instances.source import Instances, seed_of
 
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
@@ -91,7 +90,7 @@ def sweep(
         visited.add(record)
         found: Instance | None = None
         for part in evaluation.parts:
-            violation = _judged(claim, family, part, tally)
+            violation = _judged(claim, part, tally)
             found = found or violation
             if violation is not None and violation.proved:
                 found = violation
@@ -100,7 +99,7 @@ def sweep(
             tally.unseen += evaluation.counts.total
             return found
         for part in evaluation.parts:
-            tally.add(part, family, scout=scout)
+            tally.add(part, scout=scout)
             tally.reach(claim, part, sizes=scout)
         if tally.lost:
             return None
@@ -117,10 +116,10 @@ def again(claim: Claim, instance: Instance, tally: Tally) -> Instance | None:
     evaluation = evaluate_instances(claim, family, Drawn(instance.record.as_batch()))
     tally.count(evaluation)
     for part in evaluation.parts:
-        violation = _judged(claim, family, part, tally)
+        violation = _judged(claim, part, tally)
         if violation is not None:
             return violation
-        tally.add(part, family, scout=True)
+        tally.add(part, scout=True)
     return None
 
 
@@ -155,12 +154,12 @@ def _planned(
         yield batch, False
 
 
-def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instance | None:
+def _judged(claim: Claim, part: Part, tally: Tally) -> Instance | None:
     """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
     if not (part.violating or part.wrapped):
         return None
     undecided: Instance | None = None
-    for instance in violations(claim, family, part, tally):
+    for instance in violations(claim, part, tally):
         if instance.proved:
             return instance
         undecided = undecided or instance
@@ -168,14 +167,14 @@ def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instan
 
 
 def violations(
-    claim: Claim, family: Instances, part: Part, tally: Tally, first: Iterable[int] = ()
+    claim: Claim, part: Part, tally: Tally, first: Iterable[int] = ()
 ) -> Iterator[Instance]:
     """The violations in floats of a batch that balls do not exclude, among those that are judged.
 
     These are the `first` indices, then the largest, and more where floats are far off.
     """
     before, done = tally.differing + tally.counts.outside, set[int]()
-    failing = excess(part.relations, part.batch) > -torch.inf
+    failing = excess(part.relations) > -torch.inf
 
     def indices() -> Iterator[int]:
         yield from first
@@ -190,7 +189,7 @@ def violations(
         if index in done:
             continue
         done.add(index)
-        instance = Instance(claim, family, part.instance(index))
+        instance = Instance(claim, part.family, part.instance(index))
         fails = bool(failing[index])
         judgement = settled_in(tally, instance) if fails else instance.in_balls
         if judgement.violation:
@@ -224,7 +223,7 @@ def worst_of(part: Part, number: int = JUDGED) -> list[int]:
     """
     worst: list[int] = []
     for relative in (True, False):
-        beyond = excess(part.relations, part.batch, relative=relative)
+        beyond = excess(part.relations, relative=relative)
         beyond = torch.where(part.valid, beyond, -torch.inf)
         order = beyond.argsort(descending=True, stable=True)[:number]
         worst += order[beyond[order] > -torch.inf].tolist()
@@ -261,7 +260,7 @@ def draw(
             if judgement.violation and (instance.conclusive or not proof):
                 violations.append(instance)
             return bool(violations)
-        tally.add(part, family)
+        tally.add(part)
         return False
 
     @st.composite
@@ -271,7 +270,7 @@ def draw(
         tally.count(evaluation)
         if not evaluation.parts:
             raise UnsatisfiedAssumption(_left_out(evaluation))
-        return _Drawn(claim, family, evaluation.parts[0])
+        return _Drawn(claim, evaluation.parts[0])
 
     quietly = settings(
         max_examples=max(2, examples),
@@ -296,16 +295,16 @@ class _Drawn:
     No dataclass: Hypothesis would write all fields of one.
     """
 
-    def __init__(self, claim: Claim, family: Instances, part: Part) -> None:
-        self.claim, self.family, self.part = claim, family, part
+    def __init__(self, claim: Claim, part: Part) -> None:
+        self.claim, self.part = claim, part
 
     def __repr__(self) -> str:
-        text = instance_text(self.claim, self.family, self.part.instance(0))
+        text = instance_text(self.claim, self.part.family, self.part.instance(0))
         return f"({text or 'it has no description'})"
 
     def to_json(self) -> dict[str, Any]:
         """What an observation keeps as the arguments: what was drawn, and by which generator."""
-        return {"family": str(self.family), "choices": write_choices(self.part.instance(0))}
+        return {"family": str(self.part.family), "choices": write_choices(self.part.instance(0))}
 
 
 def _left_out(evaluation: Evaluation) -> str:
@@ -318,7 +317,7 @@ def _observe(drawn: _Drawn) -> None:
     """Note for the observations of Hypothesis how close an instance comes, and what it reaches."""
     tally = Tally()
     try:
-        tally.add(drawn.part, drawn.family)
+        tally.add(drawn.part)
         tally.reach(drawn.claim, drawn.part)
     except Exception as error:  # the sweep and the verdict deal with it
         event("not measured", f"{type(error).__name__}: {error}")

@@ -19,12 +19,12 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.tolerances import STRENGTHENING, UNIT_ROUNDOFF
-from rankcheck.engine.counterexamples.instance import Instance
+from rankcheck.engine.counterexamples.instance import Instance, by_instance
 from rankcheck.engine.counterexamples.judge import PRECISIONS, exact_instance
 from rankcheck.engine.counterexamples.rounding import HIDING, NOISE, Entry
 from rankcheck.engine.verification.evaluation import Part
 from rankcheck.theory.instances.record import Record
-from rankcheck.theory.instances.source import Instances, over_batch
+from rankcheck.theory.instances.source import Instances
 
 #: A relation is seen on an instance if the tolerance is below this share of an entry's sides: a
 #: bound that is stronger by as much could fail there.
@@ -49,16 +49,14 @@ class Seen:
     clear: int = 0
     samples: list[tuple[Record, Instances]] = field(default_factory=list)
 
-    def add(self, relation: Relation, counted: torch.Tensor, part: Part, family: Instances) -> None:
+    def add(self, relation: Relation, counted: torch.Tensor, part: Part) -> None:
         """Add the instances of a batch; `counted` has the entries that are asserted."""
-        nonzero, clear = (
-            over_batch(entries & counted, part.batch, torch.any) for entries in _entries(relation)
-        )
+        nonzero, clear = (by_instance(each & counted).any(1) for each in _entries(relation))
         self.instances += int(nonzero.sum())
         self.clear += int((nonzero & clear).sum())
-        blind = (nonzero & ~clear).reshape(-1).nonzero().reshape(-1).tolist()
+        blind = (nonzero & ~clear).nonzero().reshape(-1).tolist()
         if blind and len(self.samples) < SAMPLES:
-            self.samples.append((part.instance(blind[0]), family))
+            self.samples.append((part.instance(blind[0]), part.family))
 
     def __add__(self, other: Seen) -> Seen:
         samples = [*self.samples, *other.samples]

@@ -14,6 +14,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.sides import written_of
 from rankcheck.claims.signs import SIGNS, RelationKind
+from rankcheck.engine.counterexamples.instance import by_instance, wide
 from rankcheck.engine.counterexamples.rounding import TOLERANCES
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.evaluation import CULPRITS, Evaluation, Part, Raised
@@ -21,7 +22,7 @@ from rankcheck.engine.verification.reach import reached
 from rankcheck.engine.verification.scouts import Visited
 from rankcheck.engine.verification.swallowed import Seen, swallowed
 from rankcheck.theory.instances.record import Record
-from rankcheck.theory.instances.source import Instances, over_batch
+from rankcheck.theory.instances.source import Instances
 
 #: A side that is one number on so many instances does not vary.
 ENOUGH, SIDES = 64, ("left", "right")
@@ -78,41 +79,33 @@ class RelationTally:
     killed: bool = False
     values: tuple[set[Any], set[Any]] = field(default_factory=lambda: (set(), set()))
 
-    def add(
-        self, relation: Relation, part: Part, family: Instances, violated: torch.Tensor
-    ) -> None:
+    def add(self, relation: Relation, part: Part, violated: torch.Tensor) -> None:
         """Add the instances of a batch on which the relation is asserted."""
-        counted = relation.asserted & _trailing(part.valid, relation.lhs)
+        counted = relation.asserted & wide(part.valid, relation.lhs)
         counted &= ~open_entries(relation, part, violated)
         if not bool(counted.any()):
             return
-        self.asserted += int(counted.reshape(part.valid.numel(), -1).any(-1).sum())
+        self.asserted += int(by_instance(counted).any(1).sum())
         for place, values in enumerate(self.values):
             if len(values) < 2:
                 some = (relation.lhs, relation.rhs)[place].detach()[counted]
                 values.update({relation.integers[place]} - {None})  # beside what was cut of it
                 values.update((some[0].item(), *some[some != some[0]][:1].tolist()))
-        self.visible.add(relation, counted, part, family)
+        self.visible.add(relation, counted, part)
         holds = counted & ~violated  # a violation is rounding, as the balls have shown
         if not self.killed:
             mutant = relation.strengthened()
             beyond = mutant.excess.detach() > mutant.tolerance.detach()
             self.killed = bool((beyond & holds).any())
         if SIGNS[relation.kind].bound:
-            self._add_bound(relation, counted, holds, part, family)
+            self._add_bound(relation, counted, holds, part)
         elif relation.kind == "eq":
             size = relation.size.detach().clamp(min=1.0)
             away = torch.where(counted, relation.excess.detach() / size, -torch.inf)
-            deviations = over_batch(away, part.batch, torch.amax)
-            self.deviation = max(self.deviation or 0.0, float(deviations.max()))
+            self.deviation = max(self.deviation or 0.0, float(away.max()))
 
     def _add_bound(
-        self,
-        relation: Relation,
-        counted: torch.Tensor,
-        holds: torch.Tensor,
-        part: Part,
-        family: Instances,
+        self, relation: Relation, counted: torch.Tensor, holds: torch.Tensor, part: Part
     ) -> None:
         lhs, rhs = (side.detach() for side in relation.proportions)
         self.gap = min(self.gap, float(_relative_gap(lhs, rhs)[counted].min()))
@@ -120,12 +113,12 @@ class RelationTally:
         if not bool(positive.any()):
             return
         quotient = torch.where(positive, lhs, 0) / torch.where(positive, rhs, 1)
-        ratios = over_batch(quotient, part.batch, torch.amax)
+        ratios = by_instance(quotient).amax(1)
         best = float(ratios.max())
         self.ratio = max(self.ratio or 0.0, best)
         if self.sharpest is None or round(best, SAME) >= round(self.sharpest.ratio, SAME):
-            record = part.instance(int(ratios.reshape(-1).argmax()))
-            candidate = Sharpest(best, record, family)
+            record = part.instance(int(ratios.argmax()))
+            candidate = Sharpest(best, record, part.family)
             if self.sharpest is None or candidate.rank > self.sharpest.rank:
                 self.sharpest = candidate
 
@@ -172,18 +165,18 @@ class Tally:
         if not self.lost:
             self.raised += evaluation.raised
 
-    def add(self, part: Part, family: Instances, *, scout: bool = False) -> None:
-        """Add the relations of a batch of a family, where its instances are valid.
+    def add(self, part: Part, *, scout: bool = False) -> None:
+        """Add the relations of a batch, where its instances are valid.
 
         Scouts are too many, and too small, to look for parts of the sides that are not needed.
         """
         left = torch.zeros_like(part.valid)
         for number, relation in enumerate(part.relations):
             entries = open_entries(relation, part, part.violated[number]) & relation.asserted
-            left |= part.valid & over_batch(entries, part.batch, torch.any)
+            left |= part.valid & by_instance(entries).any(1)
             if number not in self.relations:
                 self.relations[number] = RelationTally(relation.kind, relation.label)
-            self.relations[number].add(relation, part, family, part.violated[number])
+            self.relations[number].add(relation, part, part.violated[number])
         self.left += int(left.sum())
 
     def reach(self, claim: Claim, part: Part, *, sizes: bool = False) -> None:
@@ -249,15 +242,10 @@ def open_entries(relation: Relation, part: Part, violated: torch.Tensor) -> torc
     """Entries that fail by more than rounding or hold integers that wrapped, undecided by balls."""
     if not (part.wrapped or bool(violated.any())):
         return violated
-    undecided = torch.ones_like(part.valid).reshape(-1)
+    undecided = torch.ones_like(part.valid)
     undecided[list(part.satisfied)] = False
     far = violated & ~(relation.excess.detach() <= TOLERANCES * relation.tolerance.detach())
-    return (far | part.wrapped) & _trailing(undecided.reshape(part.valid.shape), relation.lhs)
-
-
-def _trailing(valid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    extra = like.ndim - valid.ndim
-    return valid.reshape(valid.shape + (1,) * extra).expand(like.shape)
+    return (far | part.wrapped) & wide(undecided, relation.lhs)
 
 
 def _relative_gap(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:

@@ -11,20 +11,38 @@ index of its statements, both empty. See docs/adding-a-document.md.
 from __future__ import annotations
 
 import argparse
+import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
-from rankcheck.claims.catalogue.adding import add_document
 from rankcheck.claims.catalogue.collect import project
 from rankcheck.claims.catalogue.statements import INDEX
 from rankcheck.claims.facts import is_id
 from rankcheck.claims.kinds import KINDS
-from rankcheck.claims.reference import Document, documents, headings
+from rankcheck.claims.reference import OWN, REFERENCES, Document, documents, headings, parsed
 from rankcheck.errors import InputError
 from rankcheck.faces.terminal.plain import say
 from rankcheck.files import project_folder, shown_path, write_text
 
 HELP = "write a file with a new claim, to be filled in; add a document"
+
+_INDEX = """\
+# The statements of {title}, in reading order.
+# A statement has claims, or says in none why it has none:
+#
+# [[statement]]
+# at = "Thm 1"
+# section = "1 Results"
+# says = 'What it says in a sentence of your own: $\\|f\\| \\le 1$.'
+# claims = ["{folder}.my-claim"]
+#
+# [[statement]]
+# at = "Def. 1"
+# section = "1 Results"
+# says = "What a cost is."
+# none = "definition"
+"""
 
 CHECKED = '''\
 """WHICH STATEMENT OF WHICH DOCUMENT, in words."""
@@ -195,3 +213,47 @@ def _place(id_: str) -> Path:
     folder = project_folder() / id_.split(".")[0]
     checkout = (project_folder().parent / "pyproject.toml").exists()
     return (folder if checkout and folder.is_dir() else Path()) / f"{_stem(id_)}.py"
+
+
+def add_document(document: Document) -> list[Path]:
+    """Add a document to the list, with a folder for its claims and an index, if there is none yet.
+
+    It comes last in the list. If it shares a folder, its statements go into the index there.
+
+    Returns:
+        the files that were written.
+
+    Raises:
+        InputError: this is no checkout of rankcheck, or the document does not fit into the list
+            (`parsed`); then nothing is written.
+    """
+    root = project_folder()
+    if not (root.parent / "pyproject.toml").exists():
+        raise InputError(
+            "this rankcheck is an installed package; documents are added in a checkout"
+        )
+    path, index = root / REFERENCES, root / document.folder / INDEX
+    listed = path.read_text(encoding="utf-8")
+    known, _ = parsed(listed, shown_path(path))
+    if document.key in (*known, OWN):
+        raise InputError(f"{document.key!r} is the key of a document already; it is used once")
+    text = listed + _row(document)
+    parsed(text, shown_path(path))
+    index.parent.mkdir(exist_ok=True)
+    written = []
+    if not index.exists():
+        title = " ".join(document.title.split())
+        write_text(index, _INDEX.format(title=title, folder=document.folder))
+        written.append(index)
+    write_text(path, text)
+    return [path, *written]
+
+
+def _row(document: Document) -> str:
+    """A document as a table of the list."""
+    values = {field.name: getattr(document, field.name) for field in fields(document)}
+    if document.folder == document.key:
+        del values["folder"]
+    # What JSON writes of a text or a number is TOML as well.
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    return "\n".join(["", "[[document]]", *lines, ""])

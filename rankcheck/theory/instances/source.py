@@ -186,15 +186,6 @@ def truth(condition: Any, asked: str) -> torch.Tensor:
     return held
 
 
-def over_batch(values: Any, batch: tuple[int, ...], reduce: Callable[..., Any]) -> Any:
-    """Reduce the axes of `values` that follow the batch axes: shape `(*batch, …)` to `(*batch)`."""
-    if values.ndim < len(batch):
-        return values.expand(batch)
-    if values.ndim == len(batch):
-        return values
-    return reduce(values.reshape((*values.shape[: len(batch)], -1)), -1)
-
-
 def seed_of(*key: object) -> int:
     """A 63-bit seed made of the key, the same on every machine and in every run.
 

@@ -78,12 +78,11 @@ def ntk_mixed_derivative(net: Network, x: Array) -> Array:
     return _total(terms)
 
 
-def gram(net: Network, X: Array, biases: bool | Sequence[bool] = False, block: int = 128) -> Array:
+def gram(net: Network, X: Array, biases: bool | Sequence[bool] = False) -> Array:
     """Θ(X, X) for the N points X (*B, N, n_0), exactly symmetric, shape (*B, N·d_out, N·d_out).
 
-    Rows and columns run over (point, output), the output fastest. Floats are computed in tiles of
-    ``block`` points, which fit into the processor's cache, and only on and below the diagonal;
-    balls point by point.
+    Rows and columns run over (point, output), the output fastest. Balls are computed point by
+    point.
 
     Raises:
         ValueError: if X has another number of axes.
@@ -105,20 +104,10 @@ def gram(net: Network, X: Array, biases: bool | Sequence[bool] = False, block: i
         torch.cat((a, one), -1) if beta else a
         for a, beta in zip(at.activations, betas, strict=True)
     ]
-    features = [a.split(block, -2) for a in activations]
-    outer = [g.flatten(-3, -2).split(block * d, -2) for g in at.outer_jacobians]
-
-    def tile(i: int, j: int) -> Tensor:
-        pairs = [(a[i] @ a[j].mT, g[i] @ g[j].mT) for a, g in zip(features, outer, strict=True)]
-        total = _sum_of_products([(_repeat(a, d), g) for a, g in pairs])
-        return (total + total.mT) / 2 if i == j else total  # rounding leaves A·Aᵀ unsymmetric
-
-    number = len(features[0])
-    tiles = {(i, j): tile(i, j) for i in range(number) for j in range(i + 1)}
-    tiles |= {(j, i): tiles[i, j].mT for i in range(number) for j in range(i)}
-    return torch.cat(
-        [torch.cat([tiles[i, j] for j in range(number)], -1) for i in range(number)], -2
-    )
+    outer = [g.flatten(-3, -2) for g in at.outer_jacobians]
+    pairs = [(_repeat(a @ a.mT, d), g @ g.mT) for a, g in zip(activations, outer, strict=True)]
+    total = _sum_of_products(pairs)
+    return (total + total.mT) / 2  # rounding leaves A·Aᵀ unsymmetric
 
 
 def _betas(depth: int, biases: bool | Sequence[bool]) -> list[int]:

@@ -20,17 +20,8 @@ def test_a_gradient_that_raises_everywhere_ends_descents_and_is_told(hunted):
     assert descend(arena, starts(arena, 0, 64), 0) is None
     ((why, number),) = arena.troubles.items()
     assert why == "descend: a gradient raised NotImplementedError: no backward for N entries"
-    assert number > 0
+    assert number == 1
     assert arena.counts.evaluated < 10_000
-
-
-def test_a_gradient_that_raises_for_some_ends_those_starts_alone(hunted):
-    arena = Arena(hunted("no-backward-true"), HERE)
-    found = descend(arena, starts(arena, 0, 64), 0)
-    assert found is not None
-    ((why, number),) = arena.troubles.items()
-    assert why == "descend: a gradient raised RuntimeError: a value above N"
-    assert 0 < number <= 64
 
 
 def test_the_troubles_of_a_hunt_are_counted_and_told(hunted, tmp_path):

@@ -97,7 +97,7 @@ def test_a_batch_without_exceptions_is_mapped(declare):
     assert shapes == [(2, 2)]
     assert found.singly == ""
     [part] = found.parts
-    assert part.batch == (64,)
+    assert part.valid.shape == (64,)
     assert found.raised == []
     assert found.counts.evaluated == int(part.valid.sum()) < 64
     assert found.counts.rejected == 64 - found.counts.evaluated
@@ -115,7 +115,7 @@ def test_rejected_members_do_not_count(declare, body):
     if body is not of_cholesky:  # rounding may make a matrix indefinite
         assert found.raised == []
         [part], [whole] = found.parts, reference.parts
-        assert part.relations[0].lhs.shape == part.batch == (found.counts.evaluated,)
+        assert part.relations[0].lhs.shape == part.valid.shape == (found.counts.evaluated,)
         for one, other in zip(part.record.tensors, whole.record.tensors, strict=True):
             assert torch.equal(one, other[whole.valid])
 
@@ -478,7 +478,7 @@ def test_without_tensors_a_batch_is_one_instance(declare):
 
     found = evaluated(declare(lambda n: leq(n, 5), integers()))
     assert found.counts == Counts(1)
-    assert found.parts[0].batch == (1,)
+    assert found.parts[0].valid.shape == (1,)
 
 
 def test_warnings_of_a_slow_map_are_no_errors(declare):

@@ -64,7 +64,7 @@ def test_noise_does_not_hide_a_violation(declare):
     claim = declare(body, pairs())
     _, evaluation = evaluate_batch(claim, claim.instances, BatchSource(1, 2048))
     [part] = evaluation.parts
-    assert int((excess(part.relations, part.batch) > 0.9).sum()) > 100
+    assert int((excess(part.relations) > 0.9).sum()) > 100
     found, _ = swept(claim)
     assert found.judgement.finding == "refuted"
     assert found.judgement.label == "false, hardly"

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from rankcheck.theory.instances.constants import without_local_constants
+from rankcheck.engine.counterexamples.drawing import without_local_constants
 from rankcheck.theory.instances.drivers import BatchSource, DrawSource
 from rankcheck.theory.instances.source import Rejected, seed_of
 from tests.draws import arrays_of, batch_of

@@ -7,7 +7,7 @@ import torch
 
 import rankcheck.theory.instances as door
 from rankcheck.theory.instances.promises import promises_of
-from rankcheck.theory.instances.source import is_factory, over_batch
+from rankcheck.theory.instances.source import is_factory
 
 GENERATORS = [getattr(door, name) for name in door.__all__ if is_factory(getattr(door, name))]
 #: Each of them with its defaults.
@@ -24,7 +24,9 @@ def chosen(made, options):
 
 def kept(promise, options, built, batch):
     """Where the promise is kept: bools (*batch)."""
-    return over_batch(torch.as_tensor(promise.holds(options, *built)), batch, torch.all)
+    holds = torch.as_tensor(promise.holds(options, *built))
+    wide = holds if holds.ndim >= len(batch) else holds.expand(batch)
+    return wide.reshape(*batch, -1).all(-1)
 
 
 def broken(made, options, built, valid):

@@ -34,7 +34,6 @@ from rankcheck.theory.instances.source import (
     Rejected,
     instances,
     is_factory,
-    over_batch,
     seed_of,
 )
 from tests.draws import batch_of
@@ -321,15 +320,6 @@ def test_a_record_that_does_not_fit():
     source.finish()
     with pytest.raises(ReplayError, match="the record is at its end"):
         source.tensor(2)
-
-
-def test_over_batch_reduces_what_lies_behind_the_batch():
-    x = torch.arange(12.0).reshape(2, 3, 2)
-    assert over_batch(x, (2,), torch.amax).tolist() == [5.0, 11.0]
-    assert over_batch(x, (2, 3), torch.amax).shape == (2, 3)
-    assert over_batch(x[0, 0], (2,), torch.amax).tolist() == [0.0, 1.0]
-    assert over_batch(torch.tensor(3.0), (2,), torch.amax).tolist() == [3.0, 3.0]
-    assert float(over_batch(x, (), torch.amax)) == 11.0
 
 
 def test_families_carry_their_options():

@@ -23,8 +23,6 @@ from rankcheck.errors import short_of_memory
 from rankcheck.theory.instances.scope import ScopeShape, grid_of
 from rankcheck.theory.instances.source import Rejected, Source
 
-#: Points that are evaluated together.
-
 
 class PointSource(Source):
     """Hands out the integers of a shape, and numbers as entries.
@@ -137,11 +135,8 @@ class Body:
     shape: ScopeShape | None = field(default=None, init=False)
     ranges: list[tuple[Fraction, Fraction]] = field(default_factory=list, init=False)
 
-    def at(self, points: Sequence[Sequence[Any]]) -> list[Said | Unknown]:
-        """What the body says at each point."""
-        return list(map(self._at, points))
-
-    def _at(self, point: Sequence[Any]) -> Said | Unknown:
+    def at(self, point: Sequence[Any]) -> Said | Unknown:
+        """What the body says at a point."""
         try:
             return self._said(point)
         except UnsoundError:

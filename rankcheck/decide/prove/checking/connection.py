@@ -79,7 +79,7 @@ class Connection:
                 x = low + (high - low) * ((share + place * APART) % 1)
                 point.append(fmpq(x.numerator, x.denominator))
             if self._body.shape is None:
-                self._body.at([tuple(point)])
+                self._body.at(point)
         if self._body.shape is None:
             raise UnsoundError("the generator draws nothing at the shape of the proof")
         drawn = self._body.ranges
@@ -154,8 +154,8 @@ class Connection:
 
     def _compare(self, ends: list[tuple[Point, End]]) -> None:
         with balls.precision(BITS):
-            said = self._body.at([point for point, _ in ends])
-            for (point, end), one in zip(ends, said, strict=True):
+            for point, end in ends:
+                one = self._body.at(point)
                 if isinstance(one, Unknown):
                     self._unknown[one.why] += 1
                     continue

@@ -1,10 +1,10 @@
 """Hands a record to Hypothesis, which shrinks it.
 
-Beside `rankcheck.theory.instances.constants` and `observed`, this is the only module that relies on
-undocumented behaviour of Hypothesis: choices that are saved
-under the secondary key of its example database are replayed first and then shrunk. Hypothesis drops
-choices that do not fit without a message, so the first record that it replays is compared with the
-one that it was handed. `tests/engine/counterexamples/test_shrinking.py` has a test for each detail.
+Beside `rankcheck.engine.counterexamples.drawing`, this is the only module that relies on
+undocumented behaviour of Hypothesis: choices that are saved under the secondary key of its example
+database are replayed first and then shrunk. Hypothesis drops choices that do not fit without a
+message, so the first record that it replays is compared with the one that it was handed.
+`tests/engine/counterexamples/test_shrinking.py` has a test for each detail.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
 from hypothesis.internal.conjecture.engine import BUFFER_SIZE
 
+from rankcheck.engine.counterexamples.drawing import find_named
 from rankcheck.engine.counterexamples.shrinking.cropping import size
 from rankcheck.engine.counterexamples.shrinking.entries import cost
 from rankcheck.theory.instances.drivers import DrawSource
-from rankcheck.theory.instances.observed import find_named
 from rankcheck.theory.instances.record import Integer, Record
 from rankcheck.theory.instances.source import SMALLEST, Instances, Rejected
 

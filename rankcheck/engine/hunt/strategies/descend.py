@@ -7,9 +7,9 @@ margin (`margins.Margins`), so that a relation that is always tight does not hid
 Safeguards: entries are projected onto their ranges; a gradient that is not finite counts as zero
 for that instance; an instance that leaves the hypotheses, or whose margin is not a number, returns
 to its best point with half the step. The result is the best point of each instance, not the last.
-An instance whose gradient raises is left where it is; if that of every instance raises, the descent
-ends. An instance at equality descends on its steady margin. Every few steps it is moved off, by a
-random size in a random direction; every other time along the level set of that margin.
+If a gradient raises, the descent ends. An instance at equality descends on its steady margin. Every
+few steps it is moved off, by a random size in a random direction; every other time along the level
+set of that margin.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import math
 import torch
 
 from rankcheck.engine.hunt.arena import Arena, OutOfTime, trouble
-from rankcheck.engine.hunt.margins import Margins, join
-from rankcheck.engine.hunt.sample import Sample, outside
+from rankcheck.engine.hunt.margins import Margins
+from rankcheck.engine.hunt.sample import Sample
 from rankcheck.engine.hunt.strategies.base import Stage
 from rankcheck.engine.hunt.strategies.starts import LARGE, Space, entries, starts, tidy
 from rankcheck.theory.instances.record import Record
@@ -43,8 +43,6 @@ FLAT, IDLE = 3, 25
 CLOSE = 1e-10
 #: Smallest step off a point of equality, as an exponent of ten; and steps between two of them.
 CLOSEST, REST = -6.0, 10
-#: A gradient that raises is looked for in halves of the batch, in so many evaluations at most.
-HALVES = 32
 #: The decay rates of Adam's moments, and the summand that avoids a division by zero.
 FIRST, SECOND, TINY = 0.9, 0.99, 1e-30
 
@@ -74,28 +72,32 @@ def descend(arena: Arena, start: Sample, seed: int, steps: int = STEPS) -> Sampl
     steps = steps if arena.batched else min(steps, SINGLE_STEPS)
     steps = steps if entries(start.record) <= LARGE else min(steps, LARGE_STEPS)
     walk = _Walk(start.record, seed)
-    slopes = _Slopes(arena, walk.space, start.margins)
+    aims = _aims(start.margins)
     moved, end, flat = False, steps, 0
     for step in range(steps):
-        measured, margin, gradient, tight = slopes.at(walk.space.record(walk.now))
-        inside = measured.valid & (margin < torch.inf) & ~slopes.lost
+        try:
+            measured, margin, gradient, tight = _slopes(arena, walk.space, aims, walk.now)
+        except OutOfTime:
+            raise
+        except Exception as error:
+            arena.troubles[trouble("descend: a gradient", error)] += 1
+            break
+        inside = measured.valid & (margin < torch.inf)
         zero = not bool((gradient != 0).any() | tight.any())
         moved = moved or not zero
         flat = flat + 1 if zero else 0
-        if slopes.failed or (not moved and flat > FLAT):
-            if not slopes.failed:
-                arena.troubles[NO_GRADIENT] += 1
-            if not moved:
-                return None
+        if not moved and flat > FLAT:
+            arena.troubles[NO_GRADIENT] += 1
+            return None
         if end == steps and arena.sure(measured):
             end = min(steps, step + AFTERWARDS)
-        if step >= end or flat > FLAT or slopes.failed:
+        if step >= end or flat > FLAT:
             break
         cosine = (1 + math.cos(math.pi * step / steps)) / 2
         walk.step(margin, inside, gradient, tight, max(cosine, LAST))
         if walk.idle > IDLE:
             break
-    return arena.at(tidy(walk.space.record(walk.best)))
+    return arena.at(tidy(walk.space.record(walk.best))) if moved else None
 
 
 class _Walk:
@@ -188,96 +190,22 @@ def _aims(start: Margins) -> tuple[torch.Tensor, torch.Tensor]:
     return around.gather(0, first), (turn // relations) % 2 == 1
 
 
-#: All margins, those that the instances descend on, their gradients of shape (B, N), and the
-#: instances at equality, which have the gradient of their steady margin.
-Slope = tuple[Margins, torch.Tensor, torch.Tensor, torch.Tensor]
+def _slopes(
+    arena: Arena, space: Space, aims: tuple[torch.Tensor, torch.Tensor], now: torch.Tensor
+) -> tuple[Margins, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """All margins, those that the instances descend on, their gradients, and who is at equality.
 
-
-class _Slopes:
-    """Margins and gradients of a batch, also where the gradients of some instances raise.
-
-    Attributes:
-        lost: shape (B), the instances whose gradients raise.
-        failed: whether those of all instances do.
+    The gradients have the shape (B, N); at equality they are those of the steady margin.
     """
-
-    def __init__(self, arena: Arena, space: Space, start: Margins) -> None:
-        aim, steady = _aims(start)
-        self._arena = arena
-        self._space = space
-        self._relations = start.distance.shape[0]
-        self._aim = aim
-        self._steady = steady
-        self.lost = torch.zeros_like(steady)
-        self.failed = False
-
-    def at(self, record: Record) -> Slope:
-        """The margins of a batch and their gradients."""
-        count = record.tensors[0].shape[0]
-        width = entries(record)
-        everyone = torch.arange(count, device=self.lost.device)
-        if not bool(self.lost.any()):
-            try:
-                return self._of(record, everyone)
-            except OutOfTime:
-                raise
-            except Exception as error:
-                self._search(record, everyone, error)
-        kept = everyone[~self.lost]
-        device = self.lost.device
-        margin = torch.full((count,), torch.inf, dtype=torch.float64, device=device)
-        gradient = torch.zeros((count, width), dtype=torch.float64, device=device)
-        tight = torch.zeros(count, dtype=torch.bool, device=device)
-        nothing = outside((count,), self._relations, device)
-        if not len(kept):
-            self.failed = True
-            return nothing, margin, gradient, tight
-        try:
-            found, margin[kept], gradient[kept], tight[kept] = self._of(record, kept)
-        except OutOfTime:
-            raise
-        except Exception as error:  # an instance that did not raise before
-            self._search(record, kept, error)
-            return nothing, margin, gradient, tight
-        place = torch.full((count,), len(kept), dtype=torch.long, device=device)
-        place[kept] = torch.arange(len(kept), device=device)
-        rest = outside((1,), found.relative.shape[0], device)
-        return join([found, rest]).select(place), margin, gradient, tight
-
-    def _search(self, record: Record, index: torch.Tensor, error: Exception) -> None:
-        """Mark the instances whose gradients raise, by halving; what is not decided is lost too."""
-        before = int(self.lost.sum())
-        left, tries = [*index.split((len(index) + 1) // 2)], HALVES
-        while left:
-            part = left.pop()
-            tries -= 1
-            if tries < 0:
-                self.lost[part] = True
-                continue
-            try:
-                self._of(record, part)
-            except OutOfTime:
-                raise
-            except Exception as raised:
-                error = raised
-                if len(part) == 1:
-                    self.lost[part] = True
-                else:
-                    left += part.split((len(part) + 1) // 2)
-        self._arena.troubles[trouble("descend: a gradient", error)] += int(self.lost.sum()) - before
-        self.failed = bool(self.lost.all())
-
-    def _of(self, record: Record, index: torch.Tensor) -> Slope:
-        some = record if len(index) == len(self.lost) else record.select(index)
-        leaf = self._space.points(some).requires_grad_()
-        measured = self._arena.measure(self._space.record(leaf))
-        aim = self._aim[:, index]
-        distance, steady = measured.distance.gather(0, aim), measured.steady.gather(0, aim)
-        margin = torch.where(self._steady[index], steady.squeeze(0), distance.squeeze(0))
-        inside = measured.valid & (margin.detach() < torch.inf)
-        tight = inside & (distance.detach().squeeze(0) == 0)
-        gradient = _gradient(torch.where(tight, steady.squeeze(0), margin), inside, leaf)
-        return measured, margin.detach(), gradient, tight
+    aim, by_steady = aims
+    leaf = now.clone().requires_grad_()
+    measured = arena.measure(space.record(leaf))
+    distance, steady = (one.gather(0, aim)[0] for one in (measured.distance, measured.steady))
+    margin = torch.where(by_steady, steady, distance)
+    inside = measured.valid & (margin.detach() < torch.inf)
+    tight = inside & (distance.detach() == 0)
+    gradient = _gradient(torch.where(tight, steady, margin), inside, leaf)
+    return measured, margin.detach(), gradient, tight
 
 
 def _gradient(margin: torch.Tensor, inside: torch.Tensor, leaf: torch.Tensor) -> torch.Tensor:

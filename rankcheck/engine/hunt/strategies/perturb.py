@@ -14,10 +14,11 @@ from collections.abc import Callable
 
 import torch
 
+from rankcheck.engine.counterexamples.instance import wide
 from rankcheck.engine.hunt.arena import Arena, OutOfTime, trouble
 from rankcheck.engine.hunt.sample import Sample, together
 from rankcheck.engine.hunt.strategies.base import Stage
-from rankcheck.engine.hunt.strategies.starts import starts, tidy, wide
+from rankcheck.engine.hunt.strategies.starts import starts, tidy
 from rankcheck.engine.hunt.transplant import transplanted
 from rankcheck.theory.instances.record import Entries, Record
 from rankcheck.theory.instances.source import seed_of

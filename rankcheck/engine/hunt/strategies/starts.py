@@ -78,8 +78,3 @@ def tidy(record: Record) -> Record:
             dust = (choice.values.abs() < SMALLEST) & (choice.low <= 0 <= choice.high)
             tensors.append(torch.where(dust, 0.0, choice.values))
     return record.with_tensors(tensors)
-
-
-def wide(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """Values of shape (B), with an axis of length 1 for each further axis of `like`."""
-    return values.reshape(-1, *(1 for _ in like.shape[1:]))

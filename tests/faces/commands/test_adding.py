@@ -2,10 +2,10 @@
 
 import pytest
 
-from rankcheck.claims.catalogue import adding
 from rankcheck.claims.catalogue.statements import INDEX, statements
 from rankcheck.claims.reference import REFERENCES, Document, parsed
 from rankcheck.errors import InputError
+from rankcheck.faces.commands import new as adding
 
 LISTED = """
 [folders]

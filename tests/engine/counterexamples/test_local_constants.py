@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 from hypothesis.internal.conjecture import providers
 
-from rankcheck.theory.instances.constants import without_local_constants
+from rankcheck.engine.counterexamples.drawing import without_local_constants
 
 ODD = 123456.789012
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 from hypothesis.errors import NoSuchExample
 
-from rankcheck.theory.instances.observed import find_named
+from rankcheck.engine.counterexamples.drawing import find_named
 
 PAIRS = st.tuples(st.integers(0, 10**6), st.floats(-8, 8))
 QUIETLY = settings(

@@ -1,23 +1,34 @@
-"""Searches with Hypothesis that have a name, which its observations carry.
+"""Searches with Hypothesis: each has a name, and its draws depend on its seed alone.
+
+Hypothesis collects the constants of all modules that are not installed packages, and mixes them
+into what it draws. With the same seed, `verify ID` would then draw other instances than `verify`,
+which loads more files of claims. `without_local_constants` turns this off. It replaces two private
+names of Hypothesis; `tests/engine/counterexamples/test_local_constants.py` fails if one of them
+disappears.
 
 `hypothesis.find` runs a test that is called `test`, whatever is searched. Where observations are on
 (HYPOTHESIS_EXPERIMENTAL_OBSERVABILITY, see docs/ci.md), a viewer would show all claims as one
 property. Two details are undocumented: the name of a test is its property, and the attribute with
-the key of the database, which `find` sets as well. `tests/theory/instances/test_find_named.py` and
-`tests/engine/verification/test_observed.py` fail if they change.
+the key of the database, which `find` sets as well.
+`tests/engine/counterexamples/test_find_named.py` and `tests/engine/verification/test_observed.py`
+fail if they change.
 """
 
 from __future__ import annotations
 
 import random as random_module
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
+from hypothesis.internal.cache import LRUCache
+from hypothesis.internal.conjecture import providers
 
 T = TypeVar("T")
+_NONE = providers.Constants()
 
 
 class _Found(Exception):
@@ -62,3 +73,15 @@ def find_named(
     except _Found:
         return last[0]
     raise NoSuchExample(name)
+
+
+@contextmanager
+def without_local_constants() -> Iterator[None]:
+    """In this context Hypothesis does not draw constants of the loaded modules."""
+    collect, cache = providers._get_local_constants, providers.CONSTANTS_CACHE
+    providers._get_local_constants = lambda: _NONE
+    providers.CONSTANTS_CACHE = LRUCache(1024)
+    try:
+        yield
+    finally:
+        providers._get_local_constants, providers.CONSTANTS_CACHE = collect, cache
