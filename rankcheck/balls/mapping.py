@@ -16,6 +16,16 @@ import torch
 
 from rankcheck.balls.constants import line_in
 
+#: What makes a Python value of a tensor without being called by its name.
+READS = {
+    "__bool__": "a branch on a value",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__index__": "an index that is a value",
+    "__array__": "an array of numpy",
+    "__setitem__": "a write into a tensor that the instances share",
+}
+
 
 @dataclass
 class Mapping:
@@ -24,7 +34,7 @@ class Mapping:
     Attributes:
         file: that of the claim, whose lines are named.
         wrapped: whether integers have wrapped, for an instance; None if nothing was looked at.
-        stopped: the first function that raised, and in which line, such as "item in line 12".
+        stopped: the first function that raised, and in which line, such as ".item() in line 12".
         error: what it raised.
         level: of the map; maps and derivatives inside of it have higher ones.
     """
@@ -47,7 +57,8 @@ class Mapping:
         """Note that the instances have to run one at a time, because of a function of torch."""
         if not self.stopped:
             line = line_in(self.file)
-            self.stopped = name.strip("_") if line is None else f"{name.strip('_')} in line {line}"
+            said = READS.get(name) or (f".{name}()" if hasattr(torch.Tensor, name) else name)
+            self.stopped = said if line is None else f"{said} in line {line}"
             self.error = error
 
 

@@ -40,7 +40,7 @@ class Mapped:
         valid: which of them satisfy the hypotheses, shape (n); known up to an error.
         reasons: by hypothesis, how many break it and none before.
         wrapped: on which of them integers wrapped, shape (n): torch's results are wrong there.
-        stopped: why the instances have to run one at a time, such as "item in line 12"; else empty.
+        stopped: why the instances have to run one at a time, such as ".item() in line 12", or "".
         error: what the generator or the body raised; without `stopped`, on some of the instances.
         arrays: what was read of each instance, each of shape (n, *S).
     """

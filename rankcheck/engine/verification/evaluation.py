@@ -152,7 +152,7 @@ class Evaluation:
     Attributes:
         rejected: instances that no part holds because they break a hypothesis.
         reasons: by hypothesis, how many of those break it.
-        singly: why instances ran one at a time, such as "item in line 12"; else empty.
+        singly: why instances ran one at a time, such as ".item() in line 12"; else empty.
     """
 
     parts: list[Part] = field(default_factory=list)
@@ -371,6 +371,9 @@ class _Work:
             return
         record = self.record.select(index)
         with unwatched(self.way.plain):
+            found, relations = relations_over(self.claim, self.family, record)
+        if found.stopped and self.way.plain:  # again, to say by what
+            self.way.plain = False
             found, relations = relations_over(self.claim, self.family, record)
         if found.error is None or found.stopped:
             self.take(index, record, found, relations)

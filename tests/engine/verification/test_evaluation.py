@@ -196,7 +196,7 @@ def test_alone_an_instance_that_raises_fails_the_claim_too(declare, verify):
     assert row.verdict == "failed"
     assert "_LinAlgError" in row.messages[0]
     found = evaluated(claim)
-    assert found.singly.startswith("float in line ")
+    assert found.singly.startswith("float() in line ")
     assert 0 < len(found.raised) < 32
     assert found.counts == Counts(64 - len(found.raised))
 
@@ -287,11 +287,11 @@ def line_of(function, offset=1):
 @pytest.mark.parametrize(
     ("read", "why"),
     [
-        (item, f"item in line {line_of(item)}"),
-        (numpy, f"array in line {line_of(numpy)}"),
-        (branch, f"bool in line {line_of(branch)}"),
-        (caught, f"item in line {line_of(caught, 3)}"),
-        (caught_late, f"float in line {line_of(caught_late, 2)}"),
+        (item, f".item() in line {line_of(item)}"),
+        (numpy, f"an array of numpy in line {line_of(numpy)}"),
+        (branch, f"a branch on a value in line {line_of(branch)}"),
+        (caught, f".item() in line {line_of(caught, 3)}"),
+        (caught_late, f"float() in line {line_of(caught_late, 2)}"),
     ],
 )
 def test_what_reads_values_runs_one_at_a_time_and_is_right(declare, read, why):
@@ -347,7 +347,7 @@ def test_whatever_catches_is_noticed(declare, tmp_path, monkeypatch, caught):
     exec(compile(file.read_text(), str(file), "exec"), namespace)
     found = evaluated(declare(namespace["body"], numbers(), file=file), size=256)
     line = file.read_text().splitlines().index("        found = max(found, x.item())") + 1
-    assert found.singly == f"item in line {line}"
+    assert found.singly == f".item() in line {line}"
     assert max(left_sides(found).values()) > 3
 
 
@@ -431,7 +431,7 @@ def test_integers_in_a_map_of_the_bodys_own(declare):
 
 
 @pytest.mark.parametrize(
-    ("read", "singly"), [(lambda x: 1.0, ""), (lambda x: float(x[0]) + 1, "float")]
+    ("read", "singly"), [(lambda x: 1.0, ""), (lambda x: float(x[0]) + 1, "float()")]
 )
 def test_in_place_writes_leave_what_was_drawn(declare, read, singly):
     """Mapped, and one at a time; the generator's too."""
