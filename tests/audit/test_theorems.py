@@ -100,7 +100,7 @@ def test_many_points_at_once_give_what_each_point_gives(claim, widths):
     net = sharp(balance_neurons(some_network(widths, seed=3)))
     x = some_data(net, 7)
     more = (torch.eye(widths[0], dtype=torch.float64),) if "directions" in theorem.manner else ()
-    together = at_points(body, net, x, *more, shared=not theorem.balanced, numbers=2**21)  # two
+    together = at_points(body, net, x, *more, numbers=2**21)  # two
     for index, point in enumerate(x):
         alone = body.relations((net, point, *more))
         for outcome, relation in zip(together, alone, strict=True):
@@ -373,7 +373,7 @@ def test_a_relation_that_is_never_asserted_has_no_sides(cheapest, monkeypatch, s
 
     def body(net, x, *, logs=2, exponent=2):
         both = true.body(net, x, logs=logs, exponent=exponent)
-        never = torch.zeros(len(x), dtype=torch.bool)
+        never = torch.zeros((), dtype=torch.bool)
         return *both[: 2 - silent], *(replace(one, where=never) for one in both[2 - silent :])
 
     with_body(monkeypatch, claim, body)
