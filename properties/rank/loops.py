@@ -131,8 +131,7 @@ def test_cost_on_the_line(net, *, least=2):
     ReLU (rank.identity-on-the-line has the network), $R_\infty = 2$ exceeds the bottleneck rank 1, and
     Theorem 1 of `rank` needs its bounded domains. Proof: docs/proofs/identity-on-the-line.md.
     """
-    far = Network.linear(net.weights, net.slope)
-    one = net.weights[0].new_ones(1)
+    far, one = Network.linear(net.weights, net.slope), net.weights[0].new_ones(1)
     slopes = torch.stack((far(one), far(-one)), -1)
     mean = net.cost() / (least * net.depth)
     size = mean ** (2 * net.depth)
@@ -151,9 +150,7 @@ def never_obtuse(loop):
 @instances
 def loops_with_two_rays(source: Source):
     """Loops around two to four rays, anywhere or near planar ones."""
-    if source.integer(0, 1) == 0:
-        return loops(rays=(2, 4))(source)
-    return bent_loops()(source)
+    return source.choice((loops(rays=(2, 4)), bent_loops()))(source)
 
 
 @bound(
@@ -200,11 +197,6 @@ def loops_around_obtuse_rays(source: Source, *, flat: bool = False):
     return bent_around(source, across, across[:, :0], a, small, length=(1, 4))
 
 
-def layers_and_kinks(loop):
-    """The number of layers, and of kinked units in all of them."""
-    return {"layers": loop.length, "kinked units": sum(loop.kinked)}
-
-
 @conjecture(
     "rank.short-loops",
     paper("rankcheck", "docs/proofs/three-rays.md, Short loops"),
@@ -215,7 +207,7 @@ def layers_and_kinks(loop):
         "open loops": {"closed": lambda loop: loop.cost() >= 0},
     },
     witness=witnesses.Loop,
-    reach=layers_and_kinks,
+    reach=lambda loop: {"layers": loop.length, "kinked units": sum(loop.kinked)},
 )
 def test_short_loops(loop, *, more=0, closed=witnesses.Loop.closes):
     r"""Loops of up to four layers around a star cost 2 a layer or more.

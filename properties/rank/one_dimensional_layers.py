@@ -49,12 +49,6 @@ def steep_networks_on_data(source: Source):
     return Network.unchecked_slope(net.weights, net.biases, steep), x
 
 
-def nonnegative_frame(source: Source, n: int) -> linalg.Array:
-    """An orthogonal n × n matrix whose first column has no negative entry."""
-    Q = orthogonal(source, n)
-    return torch.where(Q[:, :1] < 0, -Q, Q)
-
-
 @instances
 def chains_on_a_line(source: Source):
     """Data on a ray q_0, and layers that map the ray q_{ℓ−1} to the ray q_ℓ in the orthant.
@@ -64,7 +58,8 @@ def chains_on_a_line(source: Source):
     """
     n, depth = source.integer(1, 3), source.integer(1, 5)
     same = source.integer(0, 1) == 1
-    frames = [nonnegative_frame(source, n) for _ in range(depth + 1)]
+    drawn = [orthogonal(source, n) for _ in range(depth + 1)]
+    frames = [torch.where(Q[:, :1] < 0, -Q, Q) for Q in drawn]  # no first column has an entry < 0
     weights, biases = [], []
     for layer, (into, out) in enumerate(pairwise(frames)):
         if layer == 0 or not same:
@@ -285,11 +280,11 @@ def test_one_dimensional_representations(net, x, *, shares=ONCE, share=1, moment
         terms.append(bias_share * bias + excess_share * over_one(w) + data_share * spread)
         ratios.append(torch.log(1 + others[0] / top) if others else 0 * top)
         size = size + w + bias + 1 + spread.abs() + log_variance.abs()
-    terms, change = torch.stack(terms), logs[0] - logs[-1]
+    change = logs[0] - logs[-1]
     budget, scale = net.cost() - net.depth + share * change, size + change.abs()
     error = None if errors is None else 4 * errors.sum()
     given = {"where": alive, "scale": scale, "error": error}
     return (
-        leq(terms.sum(), budget, **given, label="all layers"),
+        leq(torch.stack(terms).sum(), budget, **given, label="all layers"),
         leq(ranked(torch.stack(ratios)), budget, **given, label="the m-th largest ratio"),
     )

@@ -1,14 +1,29 @@
-"""§2–3 of `rank`: a network is piecewise affine and continuous, and the dimension of its image."""
+"""§2–3 of `rank`: a network is piecewise affine and continuous, and its linear regions."""
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 from functools import reduce
+from typing import Any
 
+import numpy as np
 import torch
 
-from rankcheck import Network, eq, identity, leq, linalg, paper, regions, tolerances
+from rankcheck import (
+    Network,
+    balls,
+    construction,
+    eq,
+    identity,
+    leq,
+    linalg,
+    paper,
+    regions,
+    tolerances,
+)
 from rankcheck.instances import Source, instances, integer_box, integer_network, network_at_points
 
-from ._regions import proved_rank
+from ._regions import exact
 
 
 @instances
@@ -77,7 +92,7 @@ def affine_piece(net, masks):
     return layers
 
 
-def two_sides(net, x, layer, unit, others=0):
+def two_sides(net, x, layer, unit, *, others=0):
     """The pieces at x with derivative 1, and with derivative a, for the unit (and for others)."""
     above, below = list(net.masks(x)), list(net.masks(x))
     d = above[layer]
@@ -87,16 +102,6 @@ def two_sides(net, x, layer, unit, others=0):
     return affine_piece(net, above), affine_piece(net, below)
 
 
-def two_units(net, x, layer, unit):
-    """The same with the neighbours of the unit on its side, wherever they are."""
-    return two_sides(net, x, layer, unit, others=1)
-
-
-def exchanged(net, x, layer, unit):
-    """Derivative a where the unit is positive."""
-    return two_sides(net, x, layer, unit)[::-1]
-
-
 def onto_the_boundary(row, step):
     """The part of the step that is orthogonal to the gradient of the unit."""
     square = row @ row
@@ -104,19 +109,14 @@ def onto_the_boundary(row, step):
     return step - along * row
 
 
-def off_the_boundary(row, step):
-    """All of the step, which leaves the hyperplane in general."""
-    return step
-
-
 @identity(
     "rank.continuous-across-boundaries",
     paper("rank", "§2–3"),
     instances=networks_on_boundaries(),
     mutants={
-        "two units change sides": {"pieces": two_units},
-        "the sides exchanged": {"pieces": exchanged},
-        "points off the hyperplane": {"tangent": off_the_boundary},
+        "two units change sides": {"pieces": lambda *at: two_sides(*at, others=1)},
+        "the sides exchanged": {"pieces": lambda *at: two_sides(*at)[::-1]},
+        "points off the hyperplane": {"tangent": lambda row, step: step},
     },
     audit="left out: it checks a function of rankcheck, on any network",
 )
@@ -140,7 +140,7 @@ def test_continuous_across_boundaries(
     others = torch.arange(len(changed), device=x.device) != sum(net.widths[1 : layer + 1]) + unit
     positive = net.preactivations(off)[layer][unit] >= 0
     side = torch.where(positive, above(off), below(off))
-    noise = 2.0**-46 * math.prod(linalg.frobenius_squared(W) for W in net.weights).sqrt()
+    noise = 2.0**-46 * math.prod(linalg.frobenius_squared(W) for W in net.weights) ** 0.5
     jump = linalg.rank(above.weights[0] - below.weights[0], noise)
     return (
         eq(above(on), below(on), scale=size, label="on the hyperplane"),
@@ -151,39 +151,121 @@ def test_continuous_across_boundaries(
 
 @instances
 def networks_on_boxes(source: Source):
-    """An integer network with one to three inputs and outputs, and a box."""
+    """An integer network with one to three inputs, and a box; some have dozens of regions."""
     inputs = source.integer(1, 3)
-    depth = source.integer(1, 3) if inputs < 3 else source.integer(1, 2)
-    net = integer_network(source, depth=(depth, depth), width=(2, 3), inputs=inputs)
+    if inputs == 2 and source.integer(0, 1) == 1:
+        net = integer_network(source, depth=(3, 3), width=(5, 7), inputs=2, outputs=1)
+    else:
+        depth = source.integer(2, 4 - inputs // 2) if source.integer(0, 3) else 1
+        net = integer_network(source, depth=(depth, depth), width=(1, 4), inputs=inputs)
     return net, integer_box(source, inputs)
 
 
-def dimension_of_edges(cells):
-    """The largest dimension of the image of an edge: of two vertices of each region."""
-    return regions.image_dimension(cells, corners=2)
+def without_the_last(net, low, high):
+    """All regions but one, if there are two or more."""
+    found = regions.regions(net, low, high)
+    kept, starts = max(len(found) - 1, 1), found.cells.starts
+    members, patterns = found.cells.members[: starts[kept]], found.cells.patterns[:kept]
+    cells = replace(found.cells, starts=starts[: kept + 1], members=members, patterns=patterns)
+    return replace(found, cells=cells)
 
 
-@identity(
-    "rank.output-dimension",
-    paper("rank", "after Def. 1"),
+def one_unit_overlooked(net, low, high):
+    """The cells on which all hidden units but the last have one sign."""
+    if net.depth == 1:
+        return regions.regions(net, low, high)
+    *first, W, last = net.weights
+    *before, b, end = net.biases
+    blind = net.with_parameters(
+        (*first, torch.cat((W[:-1], 0 * W[-1:])), last),
+        (*before, torch.cat((b[:-1], 0 * b[-1:])), end),
+    )
+    found = regions.regions(blind, low, high)
+    return replace(found, weights=tuple(W.numpy() for W in net.weights))
+
+
+def flipped(net, low, high):
+    """The regions with the sign of the first hidden unit recorded the other way."""
+    found = regions.regions(net, low, high)
+    patterns = found.cells.patterns.copy()
+    patterns[:, :1] = ~patterns[:, :1]
+    return replace(found, cells=replace(found.cells, patterns=patterns))
+
+
+def twice(net, low, high):
+    """Every region cut in two by a hyperplane on which no unit vanishes."""
+    if net.depth == 1:
+        return regions.regions(net, low, high)
+    W, V, *rest = net.weights
+    b, *following = net.biases
+    cut, middle = torch.eye(1, W.shape[-1], dtype=torch.float64), (low[:1] + high[:1]) / 2
+    more = net.with_parameters(
+        (torch.cat((W, cut)), torch.cat((V, 0 * V[:, :1]), 1), *rest),
+        (torch.cat((b, -middle)), *following),
+    )
+    found = regions.regions(more, low, high)
+    patterns = np.delete(found.cells.patterns, len(b), axis=1)
+    cells = replace(found.cells, patterns=patterns)
+    weights, biases = (tuple(a.numpy() for a in part) for part in (net.weights, net.biases))
+    return replace(found, weights=weights, biases=biases, cells=cells)
+
+
+def crossings(net, vertices):
+    """How far hidden units take both signs on the vertices of a region, and their size: (H)."""
+    z = torch.cat([z.midpoints() for z in exact(net).preactivations(vertices)[:-1]], -1)
+    return torch.minimum(z.amax(0), -z.amin(0)), z.abs().amax(0)
+
+
+@construction(
+    "rank.regions-of-a-network",
+    paper("rank", "§2–3"),
     instances=networks_on_boxes(),
-    mutants={"Ω without interior points": {"dimension": dimension_of_edges}},
-    witness=regions.image_dimension,
-    no_ball="linear regions are listed for float weights; dimensions are proved in rationals",
-    effort=0.5,
+    mutants={
+        "a region left out": {"enumeration": without_the_last},
+        "a unit overlooked": {"enumeration": one_unit_overlooked},
+        "a sign the wrong way round": {"enumeration": flipped},
+        "regions cut in two": {"enumeration": twice},
+    },
+    witness=regions.regions,
+    no_ball="linear regions are listed for float weights; everything is compared in rationals",
+    effort=0.2,
     audit="left out: it checks a function of rankcheck, on any network",
 )
-def test_output_dimension(net, box, *, dimension=regions.image_dimension):
-    r"""The Jacobian rank is the dimension of the output set.
+def test_regions_of_a_network(net, box, *, enumeration=regions.regions):
+    r"""The linear regions of a network in a box, each once and none left out.
 
-    $\operatorname{rank}_J(f; \Omega) = \dim f(\Omega)$ for an open bounded $\Omega$: $f(\Omega)$ is
-    the union of the images of finitely many linear regions, and that of one region is a polytope of
-    dimension $\operatorname{rank} Jf$. The paper says that the rank "measures the intrinsic
-    dimension", after Feng et al. (2022).
+    The activation regions of $f$ in a box $\Omega$ are finitely many polytopes. On each no hidden
+    pre-activation takes both signs; no two have the same activation pattern inside; their volumes sum
+    to that of $\Omega$; and on a region $f$ is affine with the Jacobian $Jf(x)$ of any point $x$ inside.
 
-    Checked over all regions of integer networks in boxes, in rational arithmetic: the dimension from
-    the values at the vertices, the rank from the Jacobians. $\Omega$ needs interior points: on a
-    segment in the plane the identity has $\operatorname{rank}_J = 2$ and an output set of dimension 1.
+    The first three together prove that a list of polytopes is complete: two of them have no interior
+    point in common, and no volume is left. Checked in rational arithmetic, for networks of integers:
+    the signs and the values of $f$ at all vertices, the Jacobian at the mean of the vertices, as an
+    array of floats and over the rationals.
     """
-    cells = regions.regions(net, *box)
-    return eq(dimension(cells), proved_rank(net, box))
+    found, point = enumeration(net, *box), exact(net)
+    count = range(len(found))
+    corners = [balls.BallArray.exact(found.exact_vertices(region)) for region in count]
+    inside = balls.BallArray.exact([found.exact_interior(region) for region in count])
+    total, whole = sum(found.exact_volume(), Fraction(0)), int(torch.prod(box[1] - box[0]))
+    kinds = {tuple(row) for row in found.patterns.tolist()}
+    J: Any = point.jacobian(inside)
+    proved: Any = balls.BallArray.exact(
+        [[[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()]
+         for M in map(found.exact_jacobian, count)]
+    )  # fmt: skip
+    pieces = zip(corners, inside, proved, strict=True)
+    values: Any = torch.cat([point(v) for v in corners])
+    affine: Any = torch.cat([point(x) + (v - x) @ M.mT for v, x, M in pieces])
+    values, affine = values.midpoints(), affine.midpoints()
+    clauses = (
+        eq(total.numerator, whole * total.denominator, label="the volume"),
+        eq(len(kinds), len(found), label="distinct patterns"),
+        eq(proved.midpoints(), J.midpoints(), label="the Jacobian"),
+        eq(torch.from_numpy(found.jacobians.copy()), J.midpoints(), label="the Jacobian in floats"),
+        eq(values, affine, scale=values.abs().amax() + 1, label="affine on each region"),
+    )
+    if net.depth == 1:
+        return clauses
+    both, size = map(torch.stack, zip(*(crossings(net, v) for v in corners), strict=True))
+    return (*clauses, leq(size + both, size, label="one sign on each region"))

@@ -1,5 +1,7 @@
 """Cor. 1 of `rank`: every piecewise-linear function is a network, for ReLU and for leaky slopes."""
 
+from functools import partial
+
 import torch
 
 from rankcheck import Erratum, construction, eq, identity, networks, paper, tolerances, witnesses
@@ -45,16 +47,6 @@ def relu_networks(source: Source):
     return net, slope_in_range(source), source.tensor(net.widths[0])
 
 
-def sign_as_printed(net, slope):
-    """The second unit of each pair with −a, as in print."""
-    return witnesses.leaky_representation(net, slope, sign=-1)
-
-
-def last_layer_too(widths):
-    """Twice every width but the first."""
-    return (widths[0], *(2 * n for n in widths[1:]))
-
-
 def hidden_doubled(widths):
     """Twice every hidden width."""
     return (widths[0], *(2 * n for n in widths[1:-1]), widths[-1])
@@ -65,8 +57,8 @@ def hidden_doubled(widths):
     paper("rank", "Cor. 1"),
     instances=relu_networks(),
     mutants={
-        "the sign as printed": {"witness": sign_as_printed},
-        "the outputs doubled too": {"doubled": last_layer_too},
+        "the sign as printed": {"witness": partial(witnesses.leaky_representation, sign=-1)},
+        "the outputs doubled too": {"doubled": lambda n: (n[0], *(2 * m for m in n[1:]))},
     },
     witness=witnesses.leaky_representation,
     audit="left out: a construction: a network with another slope for the function",

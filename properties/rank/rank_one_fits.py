@@ -125,11 +125,6 @@ def constant_left_out(growth, C, k, c):
     return growth / torch.log(k / c)
 
 
-def share_left_out(growth, C, k, c):
-    """(2(1 − 1/k) log N − C/k)/log k."""
-    return (growth - C / k) / torch.log(k / torch.ones_like(c))
-
-
 @bound(
     "rank.range-of-depths",
     paper("rank", "Abstract, after Prop. 5"),
@@ -137,7 +132,7 @@ def share_left_out(growth, C, k, c):
     tight=without_a_constant(),
     mutants={
         "C/k left out": {"last": constant_left_out},
-        "log k in place of log(k/c)": {"last": share_left_out},
+        "log k in place of log(k/c)": {"last": lambda G, C, k, c: last_depth(G, C, k, 0 * c + 1)},
         "2 in place of 2(1 − 1/k)": {"share": 0},
     },
 )
@@ -277,24 +272,16 @@ def least_depth(constant, log_determinant, k):
     return (constant - 2 * log_determinant) / (k - 1)
 
 
-def without_the_determinant(constant, log_determinant, k):
-    """C/(k − 1)."""
-    return constant / (k - 1)
-
-
-def divided_by_the_rank(constant, log_determinant, k):
-    """(C − 2 log|J|)/k."""
-    return (constant - 2 * log_determinant) / k
-
-
 @bound(
     "rank.rank-one-wins",
     paper("rank", "App. D"),
     instances=data_of_bijections(),
     tight=data_of_isometries(),
     mutants={
-        "the determinant left out": {"depth": without_the_determinant},
-        "k in place of k − 1": {"depth": divided_by_the_rank},
+        "the determinant left out": {"depth": lambda C, log_determinant, k: C / (k - 1)},
+        "k in place of k − 1": {
+            "depth": lambda C, log_determinant, k: (C - 2 * log_determinant) / k
+        },
     },
     audit="left out: it is about data that a bijection maps to their targets",
 )

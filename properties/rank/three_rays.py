@@ -86,21 +86,17 @@ def test_three_rays_at_a_layer(rays, W, kinked, a, *, cube=CUBE, obtuse=False):
     $\sigma_a$ with $|a| \le 1$,
     $$\|W\|_F^6 \, \Phi(p, q, r) \ge \tfrac{27}4 \, \Phi(\sigma(Wp), \sigma(Wq), \sigma(Wr)) .$$
     """
-    there = witnesses.activate(W @ rays, kinked, a)
-    before = costs.room_of_three_rays(rays, obtuse=obtuse)
-    after = costs.room_of_three_rays(there, obtuse=obtuse)
-    norm = linalg.frobenius_squared(W)
-    right = norm**3 * before
-    size = norm**3 * (rays * rays).sum(0).prod()
+    power = linalg.frobenius_squared(W) ** 3
+    right = power * costs.room_of_three_rays(rays, obtuse=obtuse)
+    after = costs.room_of_three_rays(witnesses.activate(W @ rays, kinked, a), obtuse=obtuse)
+    size = power * (rays * rays).sum(0).prod()
     return leq(linalg.scalar(cube, right) * after, right, scale=size)
 
 
 @instances
 def loops_of_three_rays(source: Source):
     """Loops around three rays, anywhere or near planar ones; some do not close."""
-    if source.integer(0, 1) == 0:
-        return loops(rays=(3, 3))(source)
-    return bent_loops(rays=(3, 3))(source)
+    return source.choice((loops(rays=(3, 3)), bent_loops(rays=(3, 3))))(source)
 
 
 @instances

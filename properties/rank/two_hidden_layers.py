@@ -105,10 +105,7 @@ def test_piecewise_linear_depth_three(form, extra, slope, x, *, maximum=two_laye
     "rank.piecewise-linear-depth-three-on-integers",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 8"),
     instances=integer_functions(),
-    mutants={
-        "minima for maxima": {"maximum": minimum},
-        "a unit less": {"maximum": a_unit_less},
-    },
+    mutants={"minima for maxima": {"maximum": minimum}, "a unit less": {"maximum": a_unit_less}},
     witness=witnesses.max_network,
     effort=0.3,
 )
@@ -218,7 +215,7 @@ def data_outside(source: Source):
 
 def not_translated(h, g, depth, lower):
     """The network without the shift into the positive orthant."""
-    return witnesses.identity_layers(h, g, depth, torch.zeros_like(lower))
+    return witnesses.identity_layers(h, g, depth, 0 * lower)
 
 
 @construction(

@@ -1,11 +1,53 @@
-"""§5 of `rank`: which classes of a classifier of low rank meet in a point."""
+"""After Def. 1 and §5 of `rank`: the dimension of the output set, and how many classes meet."""
+
+from operator import attrgetter
 
 import torch
 
-from rankcheck import Need, Network, bound, leq, networks, paper, regions
+from rankcheck import Need, Network, bound, eq, identity, leq, networks, paper, regions
 from rankcheck.instances import Source, instances, integer_box, integer_network, unimodular
 
-from ._regions import around
+from ._regions import around, proved_rank
+
+
+@instances
+def networks_on_boxes(source: Source):
+    """An integer network with one to three inputs and outputs, and a box."""
+    inputs = source.integer(1, 3)
+    depth = source.integer(1, 3) if inputs < 3 else source.integer(1, 2)
+    net = integer_network(source, depth=(depth, depth), width=(2, 3), inputs=inputs)
+    return net, integer_box(source, inputs)
+
+
+def dimension_of_edges(cells):
+    """The largest dimension of the image of an edge: of two vertices of each region."""
+    return regions.image_dimension(cells, corners=2)
+
+
+@identity(
+    "rank.output-dimension",
+    paper("rank", "after Def. 1"),
+    instances=networks_on_boxes(),
+    mutants={"Ω without interior points": {"dimension": dimension_of_edges}},
+    witness=regions.image_dimension,
+    no_ball="linear regions are listed for float weights; dimensions are proved in rationals",
+    effort=0.5,
+    audit="left out: it checks a function of rankcheck, on any network",
+)
+def test_output_dimension(net, box, *, dimension=regions.image_dimension):
+    r"""The Jacobian rank is the dimension of the output set.
+
+    $\operatorname{rank}_J(f; \Omega) = \dim f(\Omega)$ for an open bounded $\Omega$: $f(\Omega)$ is
+    the union of the images of finitely many linear regions, and that of one region is a polytope of
+    dimension $\operatorname{rank} Jf$. The paper says that the rank "measures the intrinsic
+    dimension", after Feng et al. (2022).
+
+    Checked over all regions of integer networks in boxes, in rational arithmetic: the dimension from
+    the values at the vertices, the rank from the Jacobians. $\Omega$ needs interior points: on a
+    segment in the plane the identity has $\operatorname{rank}_J = 2$ and an output set of dimension 1.
+    """
+    cells = regions.regions(net, *box)
+    return eq(dimension(cells), proved_rank(net, box))
 
 
 def without_zeros(net):
@@ -87,6 +129,7 @@ def is_generic(h, g, box):
     mutants={"one class": {"most": 1}},
     witness=regions.decision,
     no_ball="cells are listed for float weights, for which they are exact",
+    effort=0.3,
 )
 def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
     r"""No three classes of a classifier of rank one meet in a point.
@@ -121,14 +164,8 @@ def classifiers_through_the_plane(source: Source):
     return without_zeros(h), centred(without_zeros(g), *box), box
 
 
-def strictly(found):
-    """How many classes meet in a point, where one output is strictly the largest."""
-    return found.most_strictly
-
-
-def with_ties(found):
-    """The same for the classes of arg max f, where a tie goes to one of the classes."""
-    return found.most
+#: How many classes meet in a point, where one output is strictly the largest; and with ties.
+strictly, with_ties = attrgetter("most_strictly"), attrgetter("most")
 
 
 @bound(
@@ -140,7 +177,7 @@ def with_ties(found):
     mutants={"one class less": {"less": 1}},
     witness=regions.decision,
     no_ball="cells are listed for float weights, for which they are exact",
-    effort=0.5,
+    effort=0.2,
 )
 def test_classes_of_a_composition(h, g, box, *, count=strictly, less=0):
     r"""Where classes of a classifier through k dimensions meet, those of its outer part meet.
