@@ -539,12 +539,6 @@ def test_random_numbers_are_an_error(declare, name, size):
         evaluated(declare(lambda x: leq(x, 99.0), noisy(), id="t.noisy"), size=size)
 
 
-def test_a_generator_of_random_numbers_of_its_own_is_an_error(declare):
-    draws = np.random.default_rng(0)
-    with pytest.raises(ClaimError, match="so something is random or has a memory"):
-        evaluated(declare(lambda x: leq(x * 0 + draws.normal(), 99.0), numbers()))
-
-
 def test_a_memory_is_an_error(declare):
     seen: list = []
 
