@@ -47,8 +47,8 @@ from rankcheck.engine.hunt.margins import margins
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.hunt.strategies.evolve import evolve
 from rankcheck.engine.parallel.arithmetic import single_thread
+from rankcheck.engine.verification.batches import evaluate_drawn
 from rankcheck.engine.verification.check import verify_claim
-from rankcheck.engine.verification.evaluation import evaluate_drawn
 from rankcheck.engine.verification.profiles import PROFILES, Settings
 from rankcheck.instances import Record, Rejected, seed_of
 from rankcheck.theory.instances.drivers import DrawSource

@@ -20,7 +20,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import RelationKind
-from rankcheck.engine.verification.evaluation import Drawn, evaluate_instances
+from rankcheck.engine.verification.batches import Drawn, evaluate_instances
 from rankcheck.theory.instances.record import Entries, Record
 from rankcheck.theory.instances.source import Instances
 from rankcheck.theory.linalg import Array, operator_norm

@@ -10,8 +10,9 @@ import torch
 from rankcheck import leq
 from rankcheck.balls import mapped
 from rankcheck.claims.claim import ClaimError
+from rankcheck.engine.verification.batches import OTHERWISE, evaluate_batch
 from rankcheck.engine.verification.counts import Counts
-from rankcheck.engine.verification.evaluation import CULPRITS, OTHERWISE, evaluate_batch
+from rankcheck.engine.verification.evaluation import CULPRITS
 from rankcheck.engine.verification.profiles import Profile
 from rankcheck.engine.verification.search import draw, sweep
 from rankcheck.engine.verification.tally import Tally
