@@ -157,14 +157,15 @@ class Relation:
         left, right = self.integers
         return _exactly(self.lhs, left), _exactly(self.rhs, right)
 
-    def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:
-        """The derived mutant: a bound tightened by a fraction `by` of its right side.
+    def strengthened(self) -> Relation:
+        """The derived mutant: a bound tightened by a fraction of its right side, `STRENGTHENING`.
 
         An identity is moved by that fraction of the larger side, or of `scale` if that is larger,
         so that `x = 0` can fail too. Between integers a side moves by one.
         """
         if self.exact:
             return self._moved(1 if self.kind == "eq" else -1)
+        by = tolerances.STRENGTHENING
         if SIGNS[self.kind].bound:
             return replace(self, rhs=self.rhs - by * self.rhs.abs())
         size = self.size

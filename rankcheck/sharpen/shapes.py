@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankcheck.claims.claim import Claim
-from rankcheck.engine.hunt.arena import BodyError, Family, Shape
-from rankcheck.engine.hunt.drawing import drawn_shape
+from rankcheck.engine.hunt.arena import BodyError, Family, Shape, drawn_shape
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.verification.scouts import ScoutSource, Visited
 from rankcheck.theory.instances.record import Integer, Record

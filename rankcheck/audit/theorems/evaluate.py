@@ -20,7 +20,9 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import RelationKind
+from rankcheck.engine.counterexamples.instance import by_instance
 from rankcheck.engine.verification.batches import Drawn, evaluate_instances
+from rankcheck.engine.verification.mapped import beside
 from rankcheck.theory.instances.record import Entries, Record
 from rankcheck.theory.instances.source import Instances
 from rankcheck.theory.linalg import Array, operator_norm
@@ -143,7 +145,7 @@ def at_points(
         if evaluation.raised:
             raise evaluation.raised[0].error
         (part,) = evaluation.parts
-        batches.append(_outcomes(part.relations, len(some)))
+        batches.append(_outcomes(part.relations))
         if late():
             break
     joined = []
@@ -156,30 +158,25 @@ def at_points(
 @torch.no_grad()
 def on_data(claim: Claim, net: Network, *data: Tensor) -> tuple[Outcome, ...]:
     """A claim about a network and data (N, n_0), or about a network alone."""
-    return _outcomes([one.map(lambda array: array[None]) for one in _of_one(claim, net, data)], 1)
+    return _outcomes(beside([[relation.spread() for relation in claim.relations((net, *data))]]))
 
 
-def _of_one(claim: Claim, net: Network, data: Sequence[Tensor]) -> list[Relation]:
-    return [relation.spread() for relation in claim.relations((net, *data))]
-
-
-def _outcomes(relations: Sequence[Relation], number: int) -> tuple[Outcome, ...]:
-    """The relations for that many points; all arrays on the CPU."""
+def _outcomes(relations: Sequence[Relation]) -> tuple[Outcome, ...]:
+    """The relations of a batch of instances; all arrays on the CPU."""
     outcomes = []
     for index, relation in enumerate(relations):
-        shape = tuple(relation.lhs.shape)
-
-        def flat(array: Tensor, shape: tuple[int, ...] = shape) -> Tensor:
-            wide = array.detach().cpu().expand(shape).reshape(number, -1)
-            return wide if wide.dtype == torch.bool else wide.double()
-
         label = relation.label
         if not label and len(relations) > 1:
             label = relation_name(label, index)
         sides = (relation.lhs, relation.rhs, relation.tolerance)
         arrays = (*sides, relation.asserted, relation.violated())
-        outcomes.append(Outcome(label, relation.kind, *map(flat, arrays)))
+        outcomes.append(Outcome(label, relation.kind, *map(_flat, arrays)))
     return tuple(outcomes)
+
+
+def _flat(array: Tensor) -> Tensor:
+    rows = by_instance(array.detach().cpu())
+    return rows if rows.dtype == torch.bool else rows.double()
 
 
 class SharpNetwork(Network):
@@ -194,8 +191,9 @@ class SharpNetwork(Network):
         # Here the product starts with the first layer, and the other bound is not of it.
         if self.widths[0] < self.widths[-1]:
             return plain
-        norms = [norm.expand(self.batch) for norm in self.norms]
-        return torch.minimum(plain.nan_to_num(nan=torch.inf), product_noise(at, norms, probes=0))
+        return torch.minimum(
+            plain.nan_to_num(nan=torch.inf), product_noise(at, self.norms, probes=0)
+        )
 
 
 def sharp(net: Network) -> Network:

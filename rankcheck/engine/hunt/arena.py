@@ -93,6 +93,19 @@ def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
         ) from error
 
 
+def drawn_shape(claim: Claim, family: Family, source: Source) -> Shape | None:
+    """The shape that a family of a claim draws from a source; None where it rejects the instance.
+
+    Raises:
+        BodyError: if the generator raises.
+    """
+    try:
+        generated(claim, Shape(family, ()), source)
+    except Rejected:
+        return None
+    return Shape(family, source.record.integers)
+
+
 def trouble(search: str, error: Exception) -> str:
     """Why a search ended early: the exception, without the numbers that vary by instance."""
     text = " ".join(str(error).split())

@@ -27,8 +27,7 @@ from dataclasses import dataclass, field
 from itertools import cycle, islice, zip_longest
 
 from rankcheck.claims.claim import Claim
-from rankcheck.engine.hunt.arena import BodyError, Family, Shape, trouble
-from rankcheck.engine.hunt.drawing import drawn_shape
+from rankcheck.engine.hunt.arena import BodyError, Family, Shape, drawn_shape, trouble
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.hunt.shard import Outcome, Shard
 from rankcheck.engine.hunt.strategies.base import Strategy

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -82,15 +83,9 @@ class MagnitudeSource(ShapedSource):
 class StructuredSource(ShapedSource):
     """A batch of structured points of a given discrete shape."""
 
-    def __init__(
-        self,
-        integers: tuple[int, ...],
-        seed: int,
-        size: int = 1,
-        device: torch.device | str = "cpu",
-    ) -> None:
-        super().__init__(integers, seed, size, device)
-        self._count = size
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._count = self.size
         self._same_kind = self._uniform() < SAME_KIND
         self._same_scale = self._uniform() < SAME_SCALE
         self._theme = self._uniform()

@@ -25,8 +25,8 @@ from rankcheck.engine.hunt.strategies import (
 from rankcheck.engine.hunt.strategies.descend import _Walk, descend
 from rankcheck.engine.hunt.strategies.evolve import GENERATIONS, POPULATION
 from rankcheck.engine.hunt.strategies.perturb import _Children
+from rankcheck.engine.hunt.strategies.samples import Survey
 from rankcheck.engine.hunt.strategies.starts import entries, starts, tidy
-from rankcheck.engine.hunt.strategies.survey import Survey
 from rankcheck.linalg import frobenius_squared, nuclear_norm
 from rankcheck.theory.instances.record import Entries, Integer, Record
 from rankcheck.theory.instances.source import instances, seed_of
