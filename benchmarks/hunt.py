@@ -47,6 +47,7 @@ from rankcheck.engine.hunt.margins import margins
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.hunt.strategies.evolve import evolve
 from rankcheck.engine.parallel.arithmetic import single_thread
+from rankcheck.engine.verification.batches import evaluate_drawn
 from rankcheck.engine.verification.check import verify_claim
 from rankcheck.engine.verification.profiles import PROFILES, Settings
 from rankcheck.instances import Record, Rejected, seed_of
@@ -101,10 +102,11 @@ def by_hypothesis(claim: Claim, number: int, cap: float, *, targeted: bool = Fal
         if time.perf_counter() - begin > cap:
             raise _OverTheCap
         source = DrawSource(data.draw)
-        try:
-            found = margins(claim.relations(family(source)), source.valid)
-        except Rejected:
+        evaluation = evaluate_drawn(claim, family, source)
+        if not evaluation.parts:
             return
+        [part] = evaluation.parts
+        found = margins(part.relations, part.valid)
         evaluations += 1
         least = float(found.least)
         if targeted and math.isfinite(least):

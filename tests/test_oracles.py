@@ -24,12 +24,17 @@ ROOMS = (
 
 #: What a comparison with another library would not make sense for.
 NONE_POSSIBLE = {
+    "balls.as_batch": "runs a function on a batch; tests/theory/test_under_vmap.py",
     "balls.balls": "makes balls of numbers",
     "balls.computed_constants": "a context in which floats are noted",
     "balls.conventions": "a context in which other eigenvectors are chosen",
     "balls.is_ball": "tells the kind of an array",
+    "balls.mapped": "tells whether values can be read",
+    "balls.mapping": "a context; tests/engine/verification/test_evaluation.py",
     "balls.provably_leq": "says what is proved; tests/balls/test_guards.py",
     "balls.provably_less": "says what is proved; tests/balls/test_guards.py",
+    "balls.risks": "a number of calls; tests/engine/verification/test_evaluation.py",
+    "balls.unwatched": "a context; tests/engine/verification/test_evaluation.py",
     "balls.without_transforms": "words for an error; tests/engine/counterexamples/test_judge.py",
     "linalg.rank_gap": "a ratio of singular values to the threshold of this project",
     "linalg.rank_threshold": "the threshold of this project, a definition",

@@ -60,7 +60,8 @@ def perturbed_isometries(source: Source, *, depth=(1, 5), rank=(1, 3), slopes="a
     steepness = slope(source, slopes)
     x = source.tensor(widths[0], low=-4.0, high=4.0)
     before = semi_orthogonal(source, widths[0], k)
-    weights, biases = [], []
+    weights: list[linalg.Array] = []
+    biases = []
     for n, m in zip(widths[1:], widths[:-1], strict=True):
         A = semi_orthogonal(source, n, k)
         B = before if aligned or not weights else semi_orthogonal(source, m, k)

@@ -17,3 +17,9 @@ def slack(net, at, logs=2, ranks=1):
     """‖θ‖² − ranks·kL − logs·log |Jf(x)|_+, which is c_1 − 2 log |Jf(x)|_+ by default."""
     rank = at.rank * net.depth * linalg.scalar(ranks, at.excess)
     return net.cost() - rank - at.log_determinant * linalg.scalar(logs, at.excess)
+
+
+def tolerated(net, at, factor=1):
+    """The options of a relation whose sides are such sums, times a factor; asserted for k ≥ 1."""
+    bands = {"scale": factor * size(net, at), "error": factor * rounding(net, at)}
+    return {"where": at.rank > 0, **bands}

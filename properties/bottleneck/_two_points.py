@@ -4,8 +4,6 @@ import torch
 
 from rankcheck import Network, costs, linalg, networks
 from rankcheck.instances import (
-    Range,
-    Slopes,
     Source,
     clear_of_boundaries,
     instances,
@@ -17,14 +15,20 @@ from rankcheck.instances import (
 
 
 @instances
-def networks_at_two_points(
-    source: Source, *, depth: Range = (1, 4), width: Range = (1, 3), slopes: Slopes = "relu"
-):
+def networks_at_two_points(source: Source, *, depth=(1, 4), width=(1, 3), slopes="relu"):
     """A network and two points, in half of the cases opposite to each other."""
     net = network(source, depth=depth, width=width, slopes=slopes)
     x = source.tensor(net.widths[0])
     y = -x if source.integer(0, 1) == 0 else source.tensor(net.widths[0])
     points = torch.stack((x, y))
+    return clear_of_boundaries(source, net, points), points
+
+
+@instances
+def functions_of_one_variable(source: Source, *, depth=(1, 5), width=(1, 3), slopes="nonnegative"):
+    """A network with one input and one output, and two points."""
+    net = network(source, depth=depth, width=width, inputs=1, outputs=1, slopes=slopes)
+    points = source.tensor(2, 1)
     return clear_of_boundaries(source, net, points), points
 
 

@@ -1,7 +1,4 @@
-"""Theorem 7/16 of `bottleneck`: a bounded tangent kernel bounds most activations.
-
-Its proof starts from the inequality of the means for singular values.
-"""
+"""Theorem 7/16 of `bottleneck`: a bounded kernel bounds activations, by an inequality of means."""
 
 from fractions import Fraction
 

@@ -7,12 +7,12 @@ from rankcheck.instances import Source, draw_widths, instances, orthogonal, posi
 
 from ._bottlenecks import dense, networks_with_bottlenecks
 from ._right_angles import best_chain, chain_distance, drawn_chain, norms_and_overlap, right_angles
-from ._rounding import rounding, size, slack
+from ._rounding import slack, tolerated
 
 
 @instances
 def steep_right_angles(source: Source):
-    """`right_angles` of the side 1/√2 up to a rotation, with a slope a < 0 and 1 + a between 2^−24 and 2^−20, at x > 0."""
+    """The side 1/√2 up to a rotation, a slope a < 0 with 1 + a in [2^−24, 2^−20], and x > 0."""
     k, depth = source.integer(1, 3), source.integer(2, 5)
     slope = source.tensor(low=2.0**-24, high=2.0**-20) - 1
     turn, y = orthogonal(source, k), positive(source, k)
@@ -53,13 +53,7 @@ def test_chain_for_every_slope(net, x, *, share=1, frames=witnesses.middle_frame
     left = chain_distance(net, frames(net, x, at.rank)) + sum(b @ b for b in net.biases)
     steep = (2 - linalg.square_root(2, x)) * (1 + abs(net.slope)) / (1 - abs(net.slope))
     constant = 1 + steep * linalg.scalar(share, x)
-    return leq(
-        left,
-        constant * slack(net, at),
-        where=at.rank > 0,
-        scale=constant * size(net, at),
-        error=constant * rounding(net, at),
-    )
+    return leq(left, constant * slack(net, at), **tolerated(net, at, constant))
 
 
 @instances
@@ -184,10 +178,5 @@ def test_chain_constant_at_depth_two(h, net, x, *, share=1):
     K, _ = constant_and_slope(h)
     at = witnesses.bottleneck(net, x)
     norms, overlap = norms_and_overlap(net, at.rank)
-    return leq(
-        norms + 2 * at.rank - 2 * overlap,
-        K * at.slack * linalg.scalar(share, x),
-        where=at.rank > 0,
-        scale=K * size(net, at),
-        error=K * rounding(net, at),
-    )
+    left, right = norms + 2 * at.rank - 2 * overlap, K * at.slack * linalg.scalar(share, x)
+    return leq(left, right, **tolerated(net, at, K))

@@ -1,7 +1,4 @@
-"""Theorem 6 of `bottleneck`, main text: one chain of orthonormal frames close to all weights.
-
-True for slopes from 0 to 1, false for every negative slope.
-"""
+"""Theorem 6 of `bottleneck`, main text: one chain of frames near all weights, for a ≥ 0 alone."""
 
 from fractions import Fraction
 
@@ -11,7 +8,7 @@ from rankcheck.instances import STEEPEST, Source, instances, positive
 from ._bottlenecks import dense_networks, networks_with_bottlenecks, sharp_bottlenecks
 from ._narrow_ends import narrow_ended_networks
 from ._right_angles import best_chain, chain_distance, drawn_chain, norms_and_overlap, right_angles
-from ._rounding import rounding, size, slack
+from ._rounding import slack, tolerated
 
 
 @bound(
@@ -56,10 +53,9 @@ def test_chained_projections(
     near = distances(net, x, at.rank).sum() + sum(b @ b for b in net.biases)
     turned = witnesses.chain_turns(net, x, at.rank)
     left = near + turned.sum() * linalg.scalar(turns, near)
-    options = {"where": at.rank > 0, "scale": size(net, at), "error": rounding(net, at)}
     return (
-        leq(left, slack(net, at, logs, ranks), label="the sum", **options),
-        leq(1, turned + 1, label="each turn", **options),
+        leq(left, slack(net, at, logs, ranks), label="the sum", **tolerated(net, at)),
+        leq(1, turned + 1, label="each turn", **tolerated(net, at)),
     )
 
 

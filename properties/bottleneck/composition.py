@@ -1,7 +1,4 @@
-"""Theorem 3.1/11.1 of `bottleneck`: costs under composition, for g in the positive orthant.
-
-The printed proof uses it without that hypothesis; composition_without_positivity.py does without.
-"""
+"""Theorem 3.1/11.1 of `bottleneck`: costs under composition, for g in the positive orthant."""
 
 from fractions import Fraction
 

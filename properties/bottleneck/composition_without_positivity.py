@@ -105,19 +105,13 @@ def test_shrunk_seam(f, g, t, s, x, *, witness=witnesses.scaled_seam, weight=1):
     Proof: docs/proofs/composition-without-positivity.md.
     """
     net = witness(f, g, t, s)
-    size = f.cost() + g.cost()
+    size, small = f.cost() + g.cost(), (s <= 0.5) & (g.depth >= 2)
     cost = witnesses.seam_cost_bound(f, g, t, s)
     estimate = witnesses.seam_cost_estimate(f, g, t, s)
     return (
         eq(net(x), f(g(x)), scale=seam_scale(net, f, g, t, x), label="the function"),
         leq(net.cost(), cost * weight, scale=size, label="the cost"),
-        leq(
-            cost,
-            estimate * weight,
-            scale=size / s,
-            where=(s <= 0.5) & (g.depth >= 2),
-            label="the biases at the seam",
-        ),
+        leq(cost, estimate * weight, scale=size / s, where=small, label="the biases at the seam"),
     )
 
 
@@ -130,7 +124,7 @@ def signed_sequences(source: Source):
     """
     k, middle = source.integer(1, 2), source.integer(1, 2)
 
-    def part(**ends: int) -> Network:
+    def part(**ends):
         return network(source, depth=(1, 2), width=(1, 2), slopes="relu", bound=2.0, **ends)
 
     g_1, g_2 = part(outputs=k), part(inputs=k, outputs=middle)

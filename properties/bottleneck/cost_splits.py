@@ -46,18 +46,13 @@ def halves(net, cut, *, kept=1):
     return lower, net.with_parameters(net.weights[cut:], net.biases[cut:])
 
 
-def halves_without_a_bias(net, cut):
-    """The halves without the bias at the cut."""
-    return halves(net, cut, kept=0)
-
-
 @identity(
     "bottleneck.cost-splits",
     paper("bottleneck", "§3.3"),
     instances=cut_networks(),
     tight=cut_least_networks(),
     mutants={
-        "the bias at the cut left out": {"cut_into": halves_without_a_bias},
+        "the bias at the cut left out": {"cut_into": lambda net, cut: halves(net, cut, kept=0)},
         "the halves of any network": {"cheapest": lambda net: net},
     },
     effort=0.7,
@@ -170,7 +165,7 @@ def higher_constants(source: Source):
     needs={"the constant is at most 2": higher_constants()},
     mutants={
         "the constant in the last bias": {"witness": with_all_at_the_end},
-        "the bias at the cut left out": {"cut_into": halves_without_a_bias},
+        "the bias at the cut left out": {"cut_into": lambda net, cut: halves(net, cut, kept=0)},
     },
     witness=witnesses.plane_beside_constant,
 )

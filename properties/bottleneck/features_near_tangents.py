@@ -229,16 +229,12 @@ def test_features_become_nonnegative(net, z, Q, *, share=1, growth=costs.offset_
     beside, before = z - Q @ along, y - linalg.range_projection(DQ) @ y
     offset, steep = before @ before + 1, along @ along / (1 - a * a)
     most = growth(excess, net.depth) * offset
+    total = excess * steep + most
     # The derivative of h_M is at most 1 + h_M.
     scale = net.cost() + k * net.depth
     rounding = scale * (offset + most.abs())
     return (
         leq(lost, excess, scale=scale, label="the tangents"),
         leq(beside @ beside, most, scale=rounding, label="the offset"),
-        leq(
-            negative @ negative,
-            excess * steep + most,
-            scale=rounding + scale * steep,
-            label="the negative part",
-        ),
+        leq(negative @ negative, total, scale=rounding + scale * steep, label="the negative part"),
     )

@@ -1,7 +1,4 @@
-"""The identity of a k-dimensional domain costs at least kL, and kL if it is planar and in an orthant.
-
-Section 3.3.1 and Proposition 5/12 of `bottleneck`.
-"""
+"""Section 3.3.1, Proposition 5/12 of `bottleneck`: the identity costs kL at least, on planes kL."""
 
 from rankcheck import Erratum, bound, construction, eq, leq, linalg, paper, tolerances, witnesses
 from rankcheck.instances import Source, instances, planar_domain, positive, semi_orthogonal, slope

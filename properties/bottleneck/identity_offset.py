@@ -1,7 +1,4 @@
-"""Proposition 12 of `bottleneck`, a case that its proof omits: the identity beside an offset.
-
-Its first correction is the price of a constant.
-"""
+"""Proposition 12 of `bottleneck`, a case that its proof omits: the identity beside an offset."""
 
 from fractions import Fraction
 

@@ -1,7 +1,4 @@
-"""Proposition 5/12 of `bottleneck`, "only if": a domain of no first correction is completely positive.
-
-Print does not prove this part.
-"""
+"""Proposition 5/12 of `bottleneck`, "only if", which print does not prove: complete positivity."""
 
 from fractions import Fraction
 

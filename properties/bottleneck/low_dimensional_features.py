@@ -175,6 +175,14 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
     )
 
 
+def printed_sides(net, X):
+    """The squares of both sides for all p, times the divisor of B², and where they are asserted."""
+    k, agree, logs = common_rank(net, X)
+    s, kernel = following_values(net, X, k), networks.ntk_trace(net, X, True).mean()
+    slack = net.cost() - k * net.depth - 2 * logs.amax()
+    return ranked(s) ** 2 / len(X) * divisor(net, k, logs.amin(), torch.exp), slack * kernel, agree
+
+
 @refuted(
     "bottleneck.low-dimensional-features-as-printed",
     paper("bottleneck", "Cor. 8/17"),
@@ -221,10 +229,6 @@ def test_low_dimensional_features_as_printed(net, X):
     Tested on networks without biases, with $\Theta$ over weights and biases, at points at which all
     hidden pre-activations are different from 0.
     """
-    k, agree, logs = common_rank(net, X)
-    below = divisor(net, k, logs.amin(), torch.exp)
-    squared_features = ranked(following_values(net, X, k)) ** 2 / len(X) * below
-    slack = net.cost() - k * net.depth - 2 * logs.amax()
-    slack_times_kernel = slack * networks.ntk_trace(net, X, True).mean()
+    squared_features, slack_times_kernel, agree = printed_sides(net, X)
     smooth = net.is_differentiable_at(X).all()
     return leq(squared_features, slack_times_kernel, where=agree & smooth)

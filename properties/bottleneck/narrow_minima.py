@@ -9,7 +9,6 @@ import torch
 
 from rankcheck import Erratum, Network, bound, costs, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import (
-    Range,
     Source,
     away_from_zero,
     instances,
@@ -99,7 +98,7 @@ def paths_through_points(source: Source):
     a chain of one unit a layer.
     """
     N, layers, m = source.integer(16, 20), source.integer(3, 8), source.integer(1, 3)
-    x = from_the_origin(positive(source, N - 1, low=0.25, high=2.0)).unsqueeze(-1)
+    x = from_the_origin(positive(source, N - 1, low=0.25, high=2.0))[:, None]
     y = source.tensor(N, m, low=-4.0, high=4.0)
     f = witnesses.rank_one_interpolant(x, y, slope(source), direction=x.new_ones(1))
     net = witnesses.identity_layers(f.h, f.g, layers, x.new_zeros(1))
@@ -112,7 +111,7 @@ def ladders(source: Source):
     """x ↦ wx with |w| near 1 or 16, at N equidistant points around 0, and at depth one."""
     N, sign = source.integer(16, 48), source.choice((1, -1, 16))
     step = positive(source, 1, 1, low=0.25, high=2.0)
-    places = torch.arange(N, device=step.device).to(step.dtype).unsqueeze(-1) - (N - 1) / 2
+    places = torch.arange(N, device=step.device).to(step.dtype)[:, None] - (N - 1) / 2
     w = sign * (1 + source.tensor(1, 1, low=-0.125, high=0.125))
     return Network.linear((w,)), step * places
 
@@ -182,7 +181,7 @@ def test_narrow_minima(net, x, *, constant=CONSTANT, costs=1):
     delta = torch.where(itself, FAR, between).amin().sqrt()
     steps = y.diff(dim=0).square().sum(-1).sqrt()
     share = delta / (6 * torch.where(steps > 0, steps, 1.0))
-    inner = x[:-1] + share.unsqueeze(-1) * x.diff(dim=0)
+    inner = x[:-1] + share[:, None] * x.diff(dim=0)
     first, second = first_and_second(net)
     good = ((second <= first * 4 / N) & (first > 0)).to(x.dtype).sum()
     size = (x[-1] - x[0]).square().sum()
@@ -203,7 +202,7 @@ def steps_on_a_line(source: Source):
     """N ≥ 3 points at equal steps along a line, in their order."""
     n, k = source.integer(3, 7, weights=(8, 1, 1, 1, 1)), source.integer(1, 3)
     start, step = source.tensor(k, low=-4.0, high=4.0), source.tensor(k, low=0.25, high=4.0)
-    return start + torch.arange(n, device=step.device).to(step.dtype).unsqueeze(-1) * step
+    return start + torch.arange(n, device=step.device).to(step.dtype)[:, None] * step
 
 
 def closed_and_open(y):
@@ -262,7 +261,7 @@ def test_nearest_neighbour_path(y, *, ends=1):
 
 
 @instances
-def curves(source: Source, *, pieces: Range = (1, 4), start: float = 4.0):
+def curves(source: Source, *, pieces=(1, 4), start=4.0):
     """Knots of x in [0, D], of z >= 0 and of y, and how many layers have width one."""
     n, m = source.integer(*pieces), source.integer(1, 2)
     layers = source.integer(1, 4)
@@ -330,7 +329,7 @@ def test_narrow_waist(x, z, y, layers, *, logarithm=ratio_log, share=1, power=2,
     slopes, S = lengths / step, lengths.sum()
     steepest = slopes.amax()
     K, A = share * (z[1:] * slopes).amax(), step.sum() * steepest
-    trace = networks.ntk_trace(net, ((x[1:] + x[:-1]) / 2).unsqueeze(-1))
+    trace = networks.ntk_trace(net, ((x[1:] + x[:-1]) / 2)[:, None])
     added = ((z[1:] + z[:-1]) / 2) ** power
     least = ((step / run).amax() * steepest).log() * 2
     t = 1 + half * (net.cost() - net.depth) + (run.sum() / S).log()

@@ -64,10 +64,7 @@ def test_ntk_derivative(net, x, *, factor=1):
     paper("bottleneck", "Prop. 9/18 (corrected)"),
     instances=networks_at_points(),
     tight=leaky_chains(signs=(1, -1)),
-    mutants={
-        "without the power of the slope": {"exponent": 0},
-        "2L, as printed": {"factor": 2},
-    },
+    mutants={"without the power of the slope": {"exponent": 0}, "2L, as printed": {"factor": 2}},
     audit="at points: |a| ≤ 1; inputs × outputs",
 )
 def test_ntk_derivative_every_slope(net, x, *, factor=1, exponent=2):

@@ -86,7 +86,7 @@ def test_ntk_linear_in_depth(net, ends, *, norms=1, share=0.5):
 def on_each_piece(source: Source, pieces: int):
     """A point on each of so many equal pieces of [0, 1], shape (pieces, 1)."""
     inside = source.tensor(pieces, low=0.125, high=0.875)
-    return ((torch.arange(pieces, device=inside.device) + inside) / pieces).unsqueeze(-1)
+    return ((torch.arange(pieces, device=inside.device) + inside) / pieces)[:, None]
 
 
 @instances
@@ -107,10 +107,7 @@ def uncut(net):
     "bottleneck.ntk-below-linear",
     paper("bottleneck", "§4"),
     instances=codes(),
-    mutants={
-        "steps that do not end": {"change": uncut},
-        "a layer adds 2 % less": {"share": 0.98},
-    },
+    mutants={"steps that do not end": {"change": uncut}, "a layer adds 2 % less": {"share": 0.98}},
     loose={
         "the trace": "the bounds of the four outer layers are added",
         "a layer is small": "the code is smaller than its bound but at t = 1; the ratio tends to 1",

@@ -5,15 +5,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Network, bound, leq, linalg, networks, paper, refuted
-from rankcheck.instances import (
-    Range,
-    Slopes,
-    Source,
-    instances,
-    network,
-    networks_with_inputs,
-    orthogonal,
-)
+from rankcheck.instances import Source, instances, network, networks_with_inputs, orthogonal
 
 from ._slopes import least_slope
 
@@ -26,9 +18,7 @@ ANY_TWO_POINTS = networks_with_inputs(depth=(2, 3), width=(1, 2), points=(2, 2),
 
 
 @instances
-def networks_on_segments(
-    source: Source, *, depth: Range = (1, 4), width: Range = (1, 3), slopes: Slopes = "any"
-):
+def networks_on_segments(source: Source, *, depth=(1, 4), width=(1, 3), slopes="any"):
     """A network and the ends of a segment, shape (2, n_0), with one activation pattern.
 
     The bias of a unit that changes its sign, or vanishes, is moved. The pattern is then the same at
@@ -96,10 +86,7 @@ def end_to_end(net, ends, biases=False):
     paper("bottleneck", "Prop. 9/18 (ReLU)"),
     instances=networks_on_segments(slopes="relu"),
     tight=isometries_and_heavy_chains(),
-    needs={
-        "one activation pattern on the segment": ANY_TWO_POINTS,
-        "ReLU": leaky_chains(),
-    },
+    needs={"one activation pattern on the segment": ANY_TWO_POINTS, "ReLU": leaky_chains()},
     mutants={"a third instead of a quarter": {"share": Fraction(1, 3)}},
     errata=Erratum(
         printed="the pre-activations of all neurons of the network remain constant on the segment "

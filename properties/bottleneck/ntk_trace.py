@@ -81,7 +81,8 @@ def test_ntk_trace(net, x, *, with_biases=True):
     Compared with $\sum_\theta \|\partial f/\partial\theta\|^2$ by difference quotients. As $f$ is affine in
     each single parameter, they are exact where the step does not change the activation pattern.
     """
-    rounding, relations = (tolerances.network_scale(net, x) / STEP).sum() * 2.0**-44, []
+    relations = []
+    rounding = (tolerances.network_scale(net, x) / STEP).sum() * 2.0**-44
     for label, biases in (("weights", False), ("weights and biases", True)):
         sensitivities, inside = squared_sensitivities(net, x, biases)
         trace = networks.ntk_trace(net, x, biases and with_biases)

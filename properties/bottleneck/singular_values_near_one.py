@@ -3,6 +3,8 @@
 As in the abstract, k singular values of almost all weights are near 1, the others near 0.
 """
 
+from fractions import Fraction
+
 import torch
 
 from rankcheck import bound, eq, identity, leq, linalg, paper, witnesses
@@ -25,7 +27,7 @@ from ._bottlenecks import (
     networks_with_bottlenecks,
     with_bias,
 )
-from ._rounding import rounding, size, slack
+from ._rounding import slack, tolerated
 
 
 @instances
@@ -110,7 +112,7 @@ def test_singular_values_near_one(net, x, *, logs=2, ranks=1, more=0):
 
     alone = distance(net.weights) + sum(b @ b for b in net.biases)
     following = sum(following_value(w, k) ** 2 for w in both)
-    options = {"where": k > 0, "scale": size(net, at), "error": rounding(net, at)}
+    options = tolerated(net, at)
     return (
         leq(alone, right, label="the weights", **options),
         leq(distance(both), right, label="weights and biases", **options),
@@ -133,10 +135,7 @@ def multiples_of_isometries(source: Source):
     paper("bottleneck", "proof of Thm 15"),
     instances=matrices(),
     tight=multiples_of_isometries(),
-    mutants={
-        "log|A|_+ counted 2.04 times": {"logs": 2.04},
-        "rank 2 % larger": {"ranks": 1.02},
-    },
+    mutants={"log|A|_+ counted 2.04 times": {"logs": 2.04}, "rank 2 % larger": {"ranks": 1.02}},
 )
 def test_singular_value_gap(A, *, logs=2, ranks=1):
     r"""The norm and the log-determinant of a matrix bound its distance from an isometry.
@@ -231,7 +230,7 @@ def test_masked_projection(P, Q, d, *, logs=2):
     """
     M, k = P.mT @ (d[:, None] * Q), P.shape[1]
     determinant, norm = torch.linalg.det(M).abs(), linalg.frobenius_squared(M)
-    regular = determinant > 2.0**-30
+    regular = determinant > linalg.scalar(Fraction(1, 2**30), determinant)
     logarithm = torch.where(regular, determinant, 1.0).log()
     return (
         leq(k, norm - logs * logarithm, where=regular, label="the determinant"),

@@ -6,18 +6,14 @@ from typing import Any
 import torch
 
 from rankcheck import Network, bound, conjecture, leq, linalg, networks, paper
-from rankcheck.instances import (
-    Range,
-    Slopes,
-    Source,
-    clear_of_boundaries,
-    instances,
-    network,
-    orthogonal,
-    positive,
-)
+from rankcheck.instances import Source, instances, orthogonal, positive
 
-from ._two_points import mean_and_gap, networks_at_two_points, shared_units
+from ._two_points import (
+    functions_of_one_variable,
+    mean_and_gap,
+    networks_at_two_points,
+    shared_units,
+)
 
 
 def layers_around(depth):
@@ -31,7 +27,7 @@ def over(gap, size):
 
 
 @instances
-def opposite_slopes(source: Source, *, copies: Range = (1, 1)):
+def opposite_slopes(source: Source, *, copies=(1, 1)):
     """W_1 = w(Q, −Q)ᵀ, W_2 = w(I, I), then v, …, v, 2w² = v², at x and −x: Jf(±x) = ±(v^L/2) R Qᵀ.
 
     Q and R are orthogonal of order k, and each k units of the first layer are active at one point.
@@ -93,16 +89,6 @@ def test_two_jacobians_sharper(net, x, *, factors=layers_around):
     if exponent > 1:
         size = torch.maximum(linalg.power(square, Fraction(1, 2)), size)
     return leq(mean + over(gap, size), net.cost())
-
-
-@instances
-def functions_of_one_variable(
-    source: Source, *, depth: Range = (1, 5), width: Range = (1, 3), slopes: Slopes = "nonnegative"
-):
-    """A network with one input and one output, and two points."""
-    net = network(source, depth=depth, width=width, inputs=1, outputs=1, slopes=slopes)
-    points = source.tensor(2, 1)
-    return clear_of_boundaries(source, net, points), points
 
 
 def claimed(net, x, constant, exponent):

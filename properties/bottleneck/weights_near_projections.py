@@ -17,12 +17,7 @@ from ._bottlenecks import (
     sharp_bottlenecks,
 )
 from ._narrow_ends import narrow_ended_networks
-from ._rounding import rounding, size, slack
-
-
-def within(net, at):
-    """Where the bounds are asserted, and what cancels and rounds in them."""
-    return {"where": at.rank > 0, "scale": size(net, at), "error": rounding(net, at)}
+from ._rounding import rounding, size, slack, tolerated
 
 
 @bound(
@@ -78,7 +73,7 @@ def test_weights_near_projections(
     Proof: docs/proofs/weights-near-projections.md.
     """
     at = witnesses.bottleneck(net, x)
-    k, options = at.count, within(net, at)
+    k, options = at.count, tolerated(net, at)
     near = distances(net, x, at.rank).sum() + sum(b @ b for b in net.biases)
     lost = witnesses.mask_losses(net, x, at.rank)
     return (
@@ -123,21 +118,11 @@ def test_most_layers(net, x, *, logs=2, ranks=1):
     both = witnesses.one_sided_distances(net, x, at.rank) + lost
     ranked = both.sort(descending=True).values
     most = ranked * torch.arange(1, net.depth + 1, device=x.device)
-    k, options = at.count, within(net, at)
+    k, options = at.count, tolerated(net, at)
     return (
         leq(most, slack(net, at, logs, ranks), label="most layers", **options),
         leq(k - lost, k, label="each mask", **options),
     )
-
-
-def mirrored(net, x, k):
-    """The one-sided frames, the sign of every U changed."""
-    return [(-U, V) for U, V in witnesses.one_sided_frames(net, x, k)]
-
-
-def reflected(net, x, k):
-    """The chained frames, the sign of every second one changed: bases of the same subspaces."""
-    return [-A if index % 2 else A for index, A in enumerate(witnesses.chained_frames(net, x, k))]
 
 
 def defect(frames, k):
@@ -152,8 +137,14 @@ def defect(frames, k):
     paper("bottleneck", "Thm 6/15"),
     instances=networks_with_bottlenecks(),
     mutants={
-        "every left frame reflected": {"pairs": mirrored},
-        "every second frame of the chain reflected": {"chain": reflected},
+        "every left frame reflected": {
+            "pairs": lambda *at: [(-U, V) for U, V in witnesses.one_sided_frames(*at)]
+        },
+        "every second frame of the chain reflected": {
+            "chain": lambda *at: [
+                (-1) ** i * A for i, A in enumerate(witnesses.chained_frames(*at))
+            ]
+        },
     },
     witness=witnesses.projections,
     no_ball="singular vectors are irrational; the claims that bound the distances run on balls",

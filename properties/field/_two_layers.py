@@ -1,4 +1,4 @@
-"""What the claims on docs/proofs/two-hidden-layers.md share: instances, and sides of relations."""
+"""What the claims on docs/proofs/two-hidden-layers.md share: instances, and classes that are equal."""
 
 from collections.abc import Sequence
 from math import comb, lcm

@@ -76,20 +76,10 @@ def functions_with_kinks(source: Source):
     return breakpoints(source, K), source.tensor(K + 1), source.tensor(), source.tensor(N)
 
 
-def of_weight_one(kinks, jumps):
-    """The units J [x − t]_+, not balanced."""
-    return costs.two_layer_network(1 + 0 * jumps[:, None], -kinks, jumps)
-
-
 def balanced_without_biases(kinks, jumps):
     """|a| = w, as if the biases were free."""
     w = jumps.abs().sqrt()
     return costs.two_layer_network(w[:, None], -w * kinks, w * jumps.sign())
-
-
-def wrong_signs(kinks, jumps):
-    """The jumps with the sign of the first changed."""
-    return witnesses.kink_network(kinks, torch.cat((-jumps[:1], jumps[1:])))
 
 
 @construction(
@@ -97,9 +87,13 @@ def wrong_signs(kinks, jumps):
     paper("boursier2023", "on the cost of a function, as recalled"),
     instances=functions_with_kinks(),
     mutants={
-        "not balanced": {"witness": of_weight_one},
+        "not balanced": {
+            "witness": lambda t, J: costs.two_layer_network(1 + 0 * J[:, None], -t, J)
+        },
         "balanced without the biases": {"witness": balanced_without_biases},
-        "a jump of the other sign": {"witness": wrong_signs},
+        "a jump of the other sign": {
+            "witness": lambda t, J: witnesses.kink_network(t, torch.cat((-J[:1], J[1:])))
+        },
     },
     witness=witnesses.kink_network,
 )

@@ -31,18 +31,21 @@ def linear_networks_and_losses(source: Source, *, biases=False):
 
 def conserved(balance, sides, net, gradient, x, u, rate, order):
     """The relations of both claims: the flow keeps the balance, and a step changes it by η² D(∇F)."""
-    factors = (cost + 1 for cost in net.layer_costs())
-    square = prod(
-        factors, start=linalg.frobenius_squared(u) * (linalg.frobenius_squared(x) + len(x))
-    )
+    square = linalg.frobenius_squared(u) * (linalg.frobenius_squared(x) + len(x))
+    square = prod((cost + 1 for cost in net.layer_costs()), start=square)
     size = linalg.power(square, Fraction(1, 2))  # of what is summed in ⟨w, ∂w⟩
     after, slope = networks.sgd_step(net, gradient, rate), net.with_parameters(*gradient)
     moved = net.cost() + rate * rate * slope.cost() + size
-    change = rate**order * balance(slope)
+    D, D_after, D_slope = (torch.cat(balance(each)) for each in (net, after, slope))
     return (
         eq(*map(torch.cat, sides), scale=size, label="gradient flow"),
-        eq(balance(after) - balance(net), change, scale=moved, label="a step of descent"),
+        eq(D_after - D, rate**order * D_slope, scale=moved, label="a step of descent"),
     )
+
+
+def layer_imbalances(net):
+    """W_{ℓ+1}ᵀ W_{ℓ+1} − W_ℓ W_ℓᵀ for ℓ = 1..L − 1, the entries of each in a row."""
+    return [(V.mT @ V - W @ W.mT).flatten() for W, V in pairwise(net.weights)]
 
 
 @identity(
@@ -75,11 +78,7 @@ def test_balance_under_gradient_flow(
     gradient = networks.value_gradient(net, x, u)
     layers = list(zip(net.weights, net.biases, *gradient, strict=True))
     sides = [incoming(*one) for one in layers[:-1]], [(w * dw).sum(0) for w, _, dw, _ in layers[1:]]
-
-    def balance(net):
-        return torch.cat(networks.neuron_imbalances(net))
-
-    return conserved(balance, sides, net, gradient, x, u, rate, order)
+    return conserved(networks.neuron_imbalances, sides, net, gradient, x, u, rate, order)
 
 
 @identity(
@@ -109,17 +108,10 @@ def test_layer_balance_under_gradient_flow(net, x, u, rate, *, turned=False, ord
     Checked at one instant, as there.
     """
     gradient = networks.value_gradient(net, x, u)
-    W, G = net.weights, gradient[0]
-    inner = [H @ V.mT for V, H in zip(W[:-1], G[:-1], strict=True)]
-    sides = (
-        [(V.mT @ H).flatten() for V, H in zip(W[1:], G[1:], strict=True)],
-        [(A.mT if turned else A).flatten() for A in inner],
-    )
-
-    def balance(net):
-        return torch.cat([(V.mT @ V - W @ W.mT).flatten() for W, V in pairwise(net.weights)])
-
-    return conserved(balance, sides, net, gradient, x, u, rate, order)
+    layers = list(zip(net.weights, gradient[0], strict=True))
+    outer, inner = [W.mT @ G for W, G in layers[1:]], [G @ W.mT for W, G in layers[:-1]]
+    sides = [A.flatten() for A in outer], [(A.mT if turned else A).flatten() for A in inner]
+    return conserved(layer_imbalances, sides, net, gradient, x, u, rate, order)
 
 
 @instances
@@ -148,11 +140,6 @@ def unbalanced_linear_networks_and_losses(source: Source):
     return balanced_linear_networks_and_losses(factor=2.0)(source)
 
 
-def identity_power(A):
-    """A⁰ = I."""
-    return linalg.eye(len(A), A)
-
-
 @identity(
     "field.end-to-end-flow",
     paper("arora2018", "Theorem 1, as recalled"),
@@ -166,7 +153,9 @@ def identity_power(A):
     },
     audit="left out: a network that is read has an activation, or is one affine map",
 )
-def test_end_to_end_flow(net, x, u, *, layers=0, larger=1, zeroth=identity_power, first=0):
+def test_end_to_end_flow(
+    net, x, u, *, layers=0, larger=1, zeroth=lambda A: linalg.eye(len(A), A), first=0
+):
     r"""The matrix that a balanced linear network computes follows a flow of its own.
 
     Let $W = W_L \cdots W_1$ with $W_{\ell+1}^\top W_{\ell+1} = W_\ell W_\ell^\top$ for all $\ell$.

@@ -5,7 +5,7 @@ features vary within K classes."""
 
 import torch
 
-from rankcheck import Network, bound, eq, leq, linalg, networks, paper
+from rankcheck import Network, bound, cited, eq, leq, linalg, networks, paper
 from rankcheck.instances import (
     Source,
     away_from_zero,
@@ -48,16 +48,7 @@ def coordinates_one_by_one(source: Source):
 
 def steps_and_rank(net, x, y, size, rate, decay):
     """n, and how much rank n batches may add."""
-    return {"steps": x.shape[0], "nB": x.shape[0] * size}
-
-
-def after_each_step(net, x, y, rate, decay):
-    """The networks before and after each step of SGD on the batches, in their order."""
-    nets = [net]
-    for batch, targets in zip(x, y, strict=True):
-        gradient = networks.squared_error_gradient(nets[-1], batch, targets)
-        nets.append(networks.sgd_step(nets[-1], gradient, rate, decay))
-    return nets
+    return {"steps": len(x), "nB": len(x) * size}
 
 
 def norm(A):
@@ -65,9 +56,18 @@ def norm(A):
     return linalg.power(linalg.frobenius_squared(A), 0.5)
 
 
-def sizes(nets, layer):
-    """The sum of the Frobenius norms of one layer over all steps: what rounding is relative to."""
-    return sum(norm(net.weights[layer]) for net in nets)
+def layers_in_training(net, x, y, rate, decay):
+    """Each layer before and after each step of SGD on the batches, in their order."""
+    nets = [net]
+    for batch, targets in zip(x, y, strict=True):
+        gradient = networks.squared_error_gradient(nets[-1], batch, targets)
+        nets.append(networks.sgd_step(nets[-1], gradient, rate, decay))
+    return zip(*(net.weights for net in nets), strict=True)
+
+
+def size_of(layer):
+    """The sum of its norms over all steps: what rounding is relative to."""
+    return sum(map(norm, layer))
 
 
 def retained(rate, decay, n):
@@ -99,12 +99,9 @@ def test_sgd_window_rank(net, x, y, size, rate, decay, *, less=0, factor=retaine
     All layers are trained at once, on mean squared errors; of another loss the vectors
     $\delta_\ell$ are others. Where a unit is at its kink, its derivative is taken as 1.
     """
-    n, nets = len(x), after_each_step(net, x, y, rate, decay)
+    n, layers = len(x), layers_in_training(net, x, y, rate, decay)
     kept = factor(rate, decay, n)
-    ranks = [
-        linalg.rank(after - kept * before, 2.0**-45 * sizes(nets, layer))
-        for layer, (before, after) in enumerate(zip(net.weights, nets[-1].weights, strict=True))
-    ]
+    ranks = [linalg.rank(W[-1] - kept * W[0], 2.0**-45 * size_of(W)) for W in layers]
     return leq(torch.stack(ranks), n * size - less)
 
 
@@ -129,14 +126,13 @@ def test_sgd_singular_values(net, x, y, size, rate, decay, *, earlier=0, factor=
     $|1 - \eta\lambda|^n \|W_{T-n}\| / \|W_T\|$ of a matrix of rank at most $nB$, in the operator norm
     ($k = 1$) and in the Frobenius norm (the sum of squares over $k$).
     """
-    n, nets = len(x), after_each_step(net, x, y, rate, decay)
-    kept, later, before, scale = factor(rate, decay, n).abs(), [], [], []
-    for layer, W in enumerate(net.weights):
-        s, t = linalg.singular_values(nets[-1].weights[layer]), linalg.singular_values(W)
+    n, later, before, scale = len(x), [], [], []
+    for W in layers_in_training(net, x, y, rate, decay):
+        s, t = linalg.singular_values(W[-1]), linalg.singular_values(W[0])
         first = n * size - earlier
         later += [s[first:], 0 * s[:first]]
-        before.append(kept * t)
-        scale += [sizes(nets, layer)] * len(t)
+        before.append(factor(rate, decay, n).abs() * t)
+        scale += [size_of(W)] * len(t)
     return leq(torch.cat(later), torch.cat(before), scale=torch.stack(scale))
 
 
@@ -251,11 +247,6 @@ def within_classes(A, K):
     return (classes - classes.mean(1, keepdim=True)).reshape(A.shape)
 
 
-def layers_and_classes(net, x, y, ridge, first, K):
-    """How many layers are stationary, and the number of classes."""
-    return {"stationary layers": net.depth - first, "classes": K}
-
-
 @bound(
     "field.neural-rank-collapse",
     paper("zangrando2024", "on stationary points and within-class variability, as recalled"),
@@ -266,7 +257,7 @@ def layers_and_classes(net, x, y, ridge, first, K):
         "the next singular value of the features": {"later": 1},
         "K − 1": {"fewer": 1},
     },
-    reach=layers_and_classes,
+    reach=lambda net, x, y, ridge, first, K: {"stationary layers": net.depth - first, "classes": K},
     audit="left out: it takes the targets of a loss; an audit has none",
 )
 def test_neural_rank_collapse(net, x, y, ridge, first, K, *, decay=2, later=0, fewer=0):
@@ -303,3 +294,38 @@ def test_neural_rank_collapse(net, x, y, ridge, first, K, *, decay=2, later=0, f
         leq(torch.cat(s), torch.cat(above), scale=rounding, label="singular values"),
         leq(distance, variation, scale=rounding, label="distance from rank K"),
     )
+
+
+@cited(
+    "field.stable-ranks-at-least-norm",
+    paper("timor2022", "on deep networks, as recalled"),
+    reason="no constants at hand: the bound depends on the depth and the norm of a shallower network "
+    "that fits the data; about global minima, which no instance has. "
+    "rank.jacobian-bounds-cost and rank.balanced-layer-norms bound single layers by the cost",
+)
+def test_stable_ranks_at_least_norm():
+    r"""In a deep ReLU network of least norm that fits its data, most layers have low stable rank.
+
+    As recalled: if a network of fixed depth with bounded weights fits (or classifies) the data, then
+    among the networks of depth $L$ that do so and have the least $\|\theta\|$, the harmonic mean over
+    the layers of $\|W_\ell\|_F / \|W_\ell\|_2$, the root of the stable rank, is at most a bound that
+    tends to an absolute constant as $L \to \infty$. It depends on $L$ and on the first network, and is
+    not given here.
+    """
+
+
+@cited(
+    "field.singular-gap-of-escape-directions",
+    paper("bantzis2025", "main result, from the abstract"),
+    reason="no constants at hand: a factor that may depend on the task is not in the abstract; about "
+    "maximisers over all parameters of norm one, which no instance is known to be. "
+    "rank.bottleneck-layer is a similar statement about minima",
+)
+def test_singular_gap_of_escape_directions():
+    r"""The best way out of the saddle at the origin is nearly of rank one in later layers.
+
+    As recalled: a network with small weights leaves the origin along a direction $\theta$, $\|\theta\| =
+    1$; in one along which the loss decreases fastest, the second singular value of $W_\ell$ is at
+    most $C \ell^{-1/4}$ times the first, with a constant $C$ that is not given here. So
+    the bias towards rank one grows with the place of the layer.
+    """

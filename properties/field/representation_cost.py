@@ -95,9 +95,7 @@ def weights_alone(net, root, sign):
     paper("ongie2026", "the homogeneity of R_L, as recalled"),
     instances=multiples(),
     mutants={
-        "without the sign": {
-            "witness": lambda net, root, sign: witnesses.multiple(net, root, sign * sign)
-        },
+        "without the sign": {"witness": lambda net, t, sign: witnesses.multiple(net, t, sign**2)},
         "the biases as they were": {"witness": weights_alone},
         "a bias like the weights of its layer": {"counted": lambda layer: 1},
     },

@@ -1,12 +1,53 @@
-"""Own results: the class of a polytope modulo cuts, translations and products, wedges, and
-integrals modulo a prime. All is exact, for polytopes with integer vertices."""
+"""Own results: support functions, the class of a polytope modulo cuts, translations and products,
+wedges, and integrals modulo a prime. All is exact, for polytopes with integer vertices."""
 
 from math import factorial
 
 from rankcheck import eq, identity, paper, polytopes
 from rankcheck.instances import Source, instances
 
-from ._two_layers import basis, divided, equal, polytope, product, vector
+from ._two_layers import basis, divided, equal, polytope, product, vector, within
+
+
+@instances
+def cuts_and_sums(source: Source):
+    """P and a hyperplane that meets it; polytopes in the spans of e_1, …, e_r and the rest; points."""
+    m = source.integer(2, 4)
+    first, e = source.integer(1, m - 1), basis(source, m)
+    summands = polytope(source, first), polytope(source, m - first)
+    return *divided(source, m), *summands, e, [vector(source, m, 3) for _ in range(5)]
+
+
+@identity(
+    "field.support-functions",
+    paper("rankcheck", "docs/proofs/two-hidden-layers.md, Prop. 1"),
+    instances=cuts_and_sums(),
+    mutants={
+        "the common part left out": {"common": 0},
+        "the common part twice": {"common": 2},
+        "the hull of both": {"summed": lambda P, Q: [*P, *Q]},
+    },
+)
+def test_support_functions(
+    P, form, height, Q, R, e, points, *, common=1, summed=polytopes.minkowski
+):
+    r"""Support functions are additive on cuts, and of products sums of functions of fewer forms.
+
+    Let $h_P(x) = \max_{p \in P} p \cdot x$. If a hyperplane cuts P into $P_1$ and $P_2$, then
+    $h_P + h_{P_1 \cap P_2} = h_{P_1} + h_{P_2}$. If Q lies in the span of $e_1, \dots, e_r$ and R in
+    that of $e_{r+1}, \dots, e_m$, for a basis e, then $h_{Q+R}(x) = h_Q(e_1 \cdot x, \dots, e_r \cdot
+    x) + h_R(e_{r+1} \cdot x, \dots, e_m \cdot x)$, with Q and R in coordinates for the basis on the
+    right. Checked exactly at integer points, for integer polytopes, $2 \le m \le 4$.
+    """
+    below, above = polytopes.cut(P, form, height)
+    both = [p for p in below if p in above]
+    whole = {x: polytopes.support(P, x) + common * polytopes.support(both, x) for x in points}
+    parts = {x: polytopes.support(below, x) + polytopes.support(above, x) for x in points}
+    r, forms = len(Q[0]), {x: [polytopes.dot(v, x) for v in e] for x in points}
+    total = summed(within(e[:r], Q), within(e[r:], R))
+    sums = {x: polytopes.support(total, x) for x in points}
+    fewer = {x: polytopes.support(Q, y[:r]) + polytopes.support(R, y[r:]) for x, y in forms.items()}
+    return equal(whole, parts, "cuts"), equal(sums, fewer, "products")
 
 
 @instances
@@ -67,11 +108,8 @@ def test_class_of_polytopes(P, form, height, v, product, *, parts=(1, 1), size=1
 
 def wedge_class(g, h, Q, below=-1):
     """The class of g R(0, h; Q): what is above Q and below the graph of h, minus the converse."""
-    up, down = polytopes.wedge(Q, h)
-    return polytopes.combined(
-        (1, polytopes.flag_class(polytopes.image(g, up))),
-        (below, polytopes.flag_class(polytopes.image(g, down))),
-    )
+    up, down = (polytopes.flag_class(polytopes.image(g, P)) for P in polytopes.wedge(Q, h))
+    return polytopes.combined((1, up), (below, down))
 
 
 @identity(

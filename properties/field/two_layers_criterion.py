@@ -94,10 +94,8 @@ def test_isolation_of_a_term(a, v, h, *, extra=1):
         for e, c in value.to_dict().items()
     }
     isolated = {(0, n, 0, *e): factorial(n) * c for n in range(a + 1) for e, c in u.items()}
-    return (
-        equal(left, isolated, "the terms"),
-        lt(0, len(along(u, (-v[1], v[0]))), label="u at v"),
-    )
+    at_v = along(u, (-v[1], v[0]))
+    return equal(left, isolated, "the terms"), lt(0, len(at_v), label="u at v")
 
 
 @instances
@@ -224,10 +222,8 @@ def test_coinvariants_of_wedges(a, numbers, t, *, difference=1, top=1, kappa=kap
     orders = range(1, a + top + 1)
 
     def all_of(z, mu, h, other=0):
-        differences = (
-            kappa(q, a, z, mu, h) - difference * kappa(q, a, z, mu, other) for q in orders
-        )
-        return torch.stack([*differences])
+        pairs = ((kappa(q, a, z, mu, h), kappa(q, a, z, mu, other)) for q in orders)
+        return torch.stack([first - difference * second for first, second in pairs])
 
     value, scaled = all_of(z, mu, h, other), t * all_of(t * z, mu, h, other)
     powers = torch.stack([t ** (a + 1 - q) for q in orders])

@@ -49,10 +49,7 @@ def windows_modulo_primes(source: Source):
     "field.cube-of-pyramids",
     paper("rankcheck", "docs/proofs/two-hidden-layers.md, Theorem 7"),
     instances=bases_and_degrees(),
-    mutants={
-        "with their forms": {"twist": 1},
-        "the power of the least coordinate": {"place": -1},
-    },
+    mutants={"with their forms": {"twist": 1}, "the power of the least coordinate": {"place": -1}},
     effort=0.5,
 )
 def test_cube_of_pyramids(e, k, *, twist=0, place=0):
@@ -96,29 +93,26 @@ def window_bases(m: int, size: int):
 
 @cache
 def window_pyramids(m: int, size: int):
-    """The fans of a window: the form and the class of each pyramid."""
-    return [
-        [(form, polytopes.facet_class(F)) for form, _, F in polytopes.fan(e)]
-        for e in window_bases(m, size)
-    ]
+    """The pyramids of the fans of a window: the form and the class of each."""
+    fans = map(polytopes.fan, window_bases(m, size))
+    return [(form, polytopes.facet_class(F)) for fan in fans for form, _, F in fan]
 
 
 @cache
 def rank_of_fans(m: int, size: int, k: int) -> int:
     """The dimension over Q that the θ_k of a window span."""
-    twists = (
-        [(1, polytopes.twisted(polytopes.power(f, k), c)) for f, c in one]
-        for one in window_pyramids(m, size)
-    )
-    return rank([polytopes.combined(*terms) for terms in twists])
+    return rank([polytopes.fan_class(e, k) for e in window_bases(m, size)])
 
 
 @cache
 def rank_of_pyramids(m: int, size: int, a: int, w=None, vanishing=False) -> int:
     """The dimension over Q that λ^a ⊗ b span, for the pyramids of a window with λ(w) ≠ 0."""
-    every = (pyramid for one in window_pyramids(m, size) for pyramid in one)
-    chosen = ((f, c) for f, c in every if w is None or vanishing == (polytopes.dot(f, w) == 0))
-    return rank([polytopes.twisted(polytopes.power(f, a), c) for f, c in chosen])
+    chosen = (
+        polytopes.twisted(polytopes.power(f, a), c)
+        for f, c in window_pyramids(m, size)
+        if w is None or vanishing == (polytopes.dot(f, w) == 0)
+    )
+    return rank([*chosen])
 
 
 @identity(

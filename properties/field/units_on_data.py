@@ -34,11 +34,6 @@ def shallow_networks_with_data(source: Source):
     return with_data(source, points, source.integer(1, 4 - points), 2)
 
 
-def of_the_wrong_sign(net, x):
-    """Each step in the direction in which the cost increases."""
-    return witnesses.fewer_units(net, x, -networks.unit_costs(net))
-
-
 def without_the_first(net, x):
     """The first of the units that are left is lost."""
     new = witnesses.fewer_units(net, x)
@@ -62,7 +57,9 @@ def relations(net, new, x, units, elsewhere):
     paper("shenouda2023", "on the width of solutions, as recalled"),
     instances=shallow_networks_with_data(),
     mutants={
-        "the wrong sign": {"witness": of_the_wrong_sign},
+        "the wrong sign": {
+            "witness": lambda f, x: witnesses.fewer_units(f, x, -networks.unit_costs(f))
+        },
         "ND − 1 units": {"less": 1},
         "a unit lost": {"witness": without_the_first},
         "away from the data": {"elsewhere": 1},

@@ -1,20 +1,64 @@
-"""Mixed-variation functions (slides A) and EGOP (slides B) of `linear`: the rank of C_f is the rank
-of the weights, if the law has mass in every activation region."""
+"""EGOP, slides A and B of `linear`: what C_f = E[∇f ∇fᵀ] measures, and its rank."""
+
+from fractions import Fraction
 
 import torch
 
 from rankcheck import Erratum, Need, costs, eq, identity, linalg, paper, tolerances
-from rankcheck.instances import Source, instances, units_on_a_line
+from rankcheck.instances import (
+    Source,
+    clear_of_boundaries,
+    instances,
+    law,
+    network,
+    units_on_a_line,
+)
 
-from ._laws import without_an_end
-from ._reach import index_ranks
+from ._helpers import index_ranks, with_copies, without_an_end
+
+
+@instances
+def functions_and_directions(source: Source):
+    """A two-layer ReLU network, points inside its regions, their probabilities, a direction v."""
+    net = network(source, depth=(2, 2), outputs=1, slopes="relu")
+    N, D = source.integer(1, 4), net.widths[0]
+    x = source.tensor(N, D)
+    return clear_of_boundaries(source, net, x), x, law(source, N), source.tensor(D)
+
+
+@identity(
+    "linear.gradient-variance",
+    paper("linear", "slides B, EGOP"),
+    instances=functions_and_directions(),
+    mutants={
+        "exponent 2.04": {"exponent": Fraction(51, 25)},
+        "exponent 1.96": {"exponent": Fraction(49, 25)},
+    },
+    audit="left out: an identity of the formulas: both sides are the same for every network",
+)
+def test_gradient_variance(net, x, p, v, *, exponent=2):
+    r"""The EGOP matrix is the mean square of directional derivatives.
+
+    $v^\top C_f v = \mathbb E[(v^\top \nabla f(X))^2]$ for every $v$.
+
+    Checked for laws with finitely many atoms. The right side uses values of $f$ alone:
+    $v^\top \nabla f(x) = (f(x + tv) - f(x))/t$ for a step $t$ so short that no unit changes sign.
+    """
+    J = net.jacobian(x)[:, 0]
+    speed = (net.weights[0] @ v).abs() / net.preactivations(x)[0].abs()
+    t = 1 / (2 * speed.sum(-1) + 1)
+    slope = (net(x + t.unsqueeze(-1) * v) - net(x))[:, 0] / t
+    right = p @ linalg.power(slope.abs(), exponent)
+    size, rough = tolerances.network_scale(net, x.abs() + v.abs())[:, 0] / t, J.abs() @ v.abs()
+    scale = p @ (slope.abs() * size + rough * rough)
+    return eq(v @ costs.egop(J, p) @ v, right, scale=scale)
 
 
 @instances
 def units_and_moves(source: Source):
     """Units with distinct hyperplanes, a law with mass in each region on a line, and a move v."""
-    W, b, a, x, p = units_on_a_line().build(source)
-    return W, b, a, x, p, source.tensor(W.shape[-1], low=-2.0, high=2.0)
+    W, *others = units_on_a_line().build(source)
+    return W, *others, source.tensor(W.shape[1], low=-2.0, high=2.0)
 
 
 @instances
@@ -27,13 +71,13 @@ def a_region_without_mass(source: Source):
 @instances
 def cancelling_units(source: Source):
     """The same, and each unit once more with the opposite outer weight."""
-    W, b, a, x, p, v = units_and_moves().build(source)
-    return torch.cat((W, W), -2), torch.cat((b, b), -1), torch.cat((a, -a), -1), x, p, v
+    W, b, a, *others = units_and_moves().build(source)
+    return *with_copies(W, b, a, -1), *others
 
 
 def only_the_last(gradients, p):
     """The gradient at one point instead of the law of all."""
-    return costs.egop_root(gradients[..., -1:, :], p[..., -1:])
+    return costs.egop_root(gradients[-1:], p[-1:])
 
 
 @identity(
@@ -76,18 +120,13 @@ def test_index_rank(W, b, a, x, p, v, *, root_of=costs.egop_root):
     of $C_h$ itself is checked in linear.index-rank-gaussian.
     """
     net = costs.two_layer_network(W, b, a)
-    root = root_of(net.jacobian(x).squeeze(-2), p)
-    u = v - (linalg.range_projection(root.mT) @ v.unsqueeze(-1)).squeeze(-1)
-    moved = x + u.unsqueeze(-2)
-    scale = tolerances.network_scale(net, x.abs() + v.abs().unsqueeze(-2)).squeeze(-1)
+    root, noise = root_of(net.jacobian(x)[:, 0], p), net.jacobian_noise(x).amax()
+    u = v - linalg.range_projection(root.mT) @ v
+    scale = tolerances.network_scale(net, x.abs() + v.abs())
     return (
-        eq(
-            linalg.rank(root, net.jacobian_noise(x).amax(-1)),
-            costs.unit_rank(W, a),
-            label="the rank",
-        ),
+        eq(linalg.rank(root, noise), costs.unit_rank(W, a), label="the rank"),
         # The projection errs by the condition number of the root.
-        eq(net(moved).squeeze(-1), net(x).squeeze(-1), scale=scale, terms=2**20, label="the range"),
+        eq(net(x + u), net(x), scale=scale, terms=2**20, label="the range"),
     )
 
 
@@ -95,24 +134,19 @@ def test_index_rank(W, b, a, x, p, v, *, root_of=costs.egop_root):
 def units_under_a_gaussian(source: Source):
     """Up to three units with distinct hyperplanes, and the midpoint of their bends on the line."""
     W, b, a, x, _ = units_on_a_line(units=(1, 3)).build(source)
-    return W, b, a, (x[..., 0, :] + x[..., -1, :]) / 2
+    return W, b, a, (x[0] + x[-1]) / 2
 
 
 @instances
 def cancelling_units_under_a_gaussian(source: Source):
     """The same, and each unit once more with the opposite outer weight."""
     W, b, a, mean = units_under_a_gaussian().build(source)
-    return torch.cat((W, W), -2), torch.cat((b, b), -1), torch.cat((a, -a), -1), mean
-
-
-def all_units(a):
-    """The outer weights as they are."""
-    return a
+    return *with_copies(W, b, a, -1), mean
 
 
 def all_but_the_last(a):
     """The outer weights with 0 for the last."""
-    return a * (torch.arange(a.shape[-1], device=a.device) < a.shape[-1] - 1)
+    return torch.cat((a[:-1], 0 * a[-1:]))
 
 
 @identity(
@@ -126,7 +160,7 @@ def all_but_the_last(a):
     mutants={"without the last unit": {"kept_units": all_but_the_last}},
     no_ball="orthant probabilities are floats: Owen's T function",
 )
-def test_index_rank_gaussian(W, b, a, mean, *, spread=1.0, kept_units=all_units):
+def test_index_rank_gaussian(W, b, a, mean, *, spread=1.0, kept_units=torch.clone):
     r"""Under a Gaussian the index rank is the rank of the weights.
 
     $\operatorname{rank} C_h = \operatorname{rank} D_aW$ for units with distinct hyperplanes and
@@ -138,9 +172,6 @@ def test_index_rank_gaussian(W, b, a, mean, *, spread=1.0, kept_units=all_units)
     """
     s = linalg.singular_values(a.unsqueeze(-1) * W)
     r = costs.unit_rank(W, a)
-    kept = torch.arange(s.shape[-1], device=s.device) < r.unsqueeze(-1)
-    last = torch.where(kept, s, s[..., :1]).amin(-1)
-    C = costs.egop_gaussian(
-        W, b, kept_units(a), mean, spread * torch.eye(W.shape[-1], dtype=W.dtype)
-    )
-    return eq(costs.index_rank(C), r, where=s[..., 0] < 2**10 * last)
+    last = torch.where(torch.arange(len(s), device=s.device) < r, s, s[0]).amin()
+    C = costs.egop_gaussian(W, b, kept_units(a), mean, spread * linalg.eye(len(mean), W))
+    return eq(costs.index_rank(C), r, where=s[0] < 2**10 * last)

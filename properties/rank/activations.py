@@ -5,15 +5,12 @@ import torch
 from rankcheck import Network, bound, eq, identity, leq, networks, paper, tolerances, witnesses
 from rankcheck.instances import STEEPEST, Source, instances, network
 
-#: Absolute values that differ by less count as equal: σ_a with |a| < 1 exists up to rounding only.
-APART = 2.0**-16
-
 
 @instances
 def homogeneous_activations(source: Source):
     """Any slopes alpha and beta, |alpha| moved away from |beta| by 1 if they are equal; a point."""
     alpha, beta, x = source.tensor(), source.tensor(), source.tensor()
-    equal = (alpha.abs() - beta.abs()).abs() < APART
+    equal = (alpha.abs() - beta.abs()).abs() < 2.0**-16  # where |a| < 1 is a matter of rounding
     away = torch.where(alpha < 0, alpha - 1, alpha + 1)
     return torch.where(equal, away, alpha), beta, x
 

@@ -31,10 +31,7 @@ from ._regions import rank_over
 
 @instances
 def conjugated_matrices(source: Source, *, slopes=(0.5, 0.25, -0.5)):
-    """Piecewise-linear ψ, φ with invertible layers, integer factors U, V of full rank k, an offset.
-
-    Then a box.
-    """
+    """Bijections ψ and φ, integer factors U, V of full rank k, an offset, and a box."""
     m, n = source.integer(1, 3), source.integer(1, 3)
     k = source.integer(1, min(m, n))
     U, V = integer_factors(source, m, n, k)
@@ -70,9 +67,8 @@ def conjugated_factors(psi, U, V, b, phi):
 
 def through_the_inputs(psi, U, V, b, phi):
     """The same function cut before V, through R^n."""
-    return witnesses.Factorisation(
-        witnesses.conjugate(psi, U, Network.linear((V,), phi.slope), b), phi
-    )
+    outer = witnesses.conjugate(psi, U, Network.linear((V,), phi.slope), b)
+    return witnesses.Factorisation(outer, phi)
 
 
 def without_offset(psi, U, V, b, phi):
@@ -134,13 +130,11 @@ def functions_and_bijections(source: Source):
         f = integer_network(source, depth=(1, 2), width=(1, 2), inputs=n, slope=0.5)
     else:
         net = integer_network(source, depth=(2, 2), width=(n, 3), inputs=n, slope=0, at=there)
+        (W, V), (b, c), z = net.weights, net.biases, net.preactivations(there)[0]
         # The bias at which the pre-activations at the centre are ±1: kinks are near the centre.
-        z = net.preactivations(there)[0]
-        net = net.with_parameters(net.weights, (net.biases[0] - z + z.sign(), net.biases[1]))
         # Three quarters of the second layer: the division by 1 − a² = 3/4 is then exact.
-        f = witnesses.leaky_representation(
-            net.with_parameters((net.weights[0], 0.75 * net.weights[1]), net.biases), 0.5
-        )
+        net = net.with_parameters((W, 0.75 * V), (b - z + z.sign(), c))
+        f = witnesses.leaky_representation(net, 0.5)
     psi = integer_bijection(source, f.widths[-1], depth=(1, 2))
     return psi, f, phi, box
 

@@ -73,7 +73,7 @@ def shrunk_targets(source: Source):
     """Targets (1 + s) f(x), s ≥ 0, for a linear f; the mean is zero."""
     net, _ = balanced_linear_networks()(source)
     half = source.tensor(source.integer(1, 3), net.widths[0], low=0.5, high=4.0)
-    x = torch.cat((half, -half), -2)
+    x = torch.cat((half, -half))
     linear = Network(net.weights[:1], net.biases[:1], net.slope)
     return linear, x, (1 + source.tensor(low=0.25, high=2.0)) * linear(x)
 
@@ -162,10 +162,6 @@ def of_equal_layers(depth, like, slope):
     return net.with_parameters([half] * depth, net.biases)
 
 
-#: The squared length of the bias is at least this share of σ_ℓ².
-LEAST_SHARE = Fraction(7, 18)
-
-
 @construction(
     "rank.balanced-layers-of-rank-two",
     paper("rank", "proof of Prop. 4/9 (rankcheck)"),
@@ -196,7 +192,8 @@ def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=witnesses.two_d
     net, x = witness(depth, t[0], slope), witnesses.points_on_a_line(t)
     root = linalg.power(linalg.scalar(Fraction(1, 2), t), Fraction(1, 2))
     expected = x.mean(1, keepdim=True) + torch.stack((root, -root))  # u uᵀx_i + u^⊥
-    share, variance = linalg.scalar(LEAST_SHARE, t), data.total_variance(t[:, None])
+    share = linalg.scalar(Fraction(7, 18), t)  # ‖b_ℓ‖² is at least so many times σ_ℓ²
+    variance = data.total_variance(t[:, None])
     least = linalg.power(share * variance, Fraction(1, 2)) / ((t * t).mean() + share)
     neurons = torch.cat(networks.neuron_imbalances(net))
     spectra = [linalg.singular_values(Z) for Z in (*net.activations(x), net(x))]

@@ -1,4 +1,4 @@
-"""Prop. 1 and Example 1 of `rank`: the bottleneck rank has its axioms, and can exceed that of Jacobians."""
+"""Prop. 1 and Example 1 of `rank`: the bottleneck rank, its axioms, and where it is larger."""
 
 import math
 from fractions import Fraction
@@ -23,7 +23,7 @@ from ._regions import proved_rank
 
 
 def factorised(source: Source, inputs: int, outputs: int, like: Network | None = None):
-    """A function R^inputs → R^outputs through R^k, k drawn; its slope is drawn, or that of `like`."""
+    """A function R^inputs → R^outputs through R^k, k drawn; of a drawn slope, or that of `like`."""
     k = source.integer(1, 3)
     g = network(source, depth=(1, 2), width=(1, 3), inputs=inputs, outputs=k, bound=2.0)
     h = network(source, depth=(1, 2), width=(1, 3), inputs=k, outputs=outputs, bound=2.0)
@@ -50,9 +50,8 @@ def through_the_larger(f, g):
 
 def inner_parts_only(f, e):
     """The sum with the outer part of f also for e: right only where the two agree."""
-    return witnesses.add(
-        f, witnesses.Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f
-    )
+    other = witnesses.Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f
+    return witnesses.add(f, other)
 
 
 @construction(
@@ -238,6 +237,9 @@ class Stepped(Network):
     def __call__(self, x):
         return super().__call__(x) + 4 * (x[..., :1] < 0) + 8 * (x[..., 1:] < 0)
 
+    def describe(self):
+        return f"{super().describe()}, plus 4 times the number of the arm"
+
 
 @instances
 def functions_to_the_line(source: Source):
@@ -254,8 +256,7 @@ def with_steps(source: Source):
 
 def lipschitz(g):
     """A Lipschitz constant of a network, the product of the norms of its layers."""
-    squares = map(linalg.frobenius_squared, g.weights)
-    return math.prod(linalg.power(square, Fraction(1, 2)) for square in squares)
+    return math.prod(W.norm() for W in g.weights)
 
 
 def on_one_arm(g, like, steps):

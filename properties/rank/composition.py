@@ -69,9 +69,9 @@ def two_factorisations(source: Source, *, stretch: float = 1.0):
     With `stretch` the point is so many times as far from the lower corner of the box.
     """
     outer, inner = factorisation(source, inner=(1, 3), depth=(1, 2), width=(1, 3))
-    sizes = {"depth": (1, 2), "width": (1, 3), "slopes": "relu", "bound": 3.0}
-    h = relabelled(network(source, outputs=inner.widths[0], **sizes), outer.slope)
-    g = relabelled(network(source, outputs=h.widths[0], **sizes), outer.slope)
+    drawn = partial(network, source, depth=(1, 2), width=(1, 3), slopes="relu", bound=3.0)
+    h = relabelled(drawn(outputs=inner.widths[0]), outer.slope)
+    g = relabelled(drawn(outputs=h.widths[0]), outer.slope)
     low, high = box(source, g.widths[0])
     least = outer.depth + inner.depth + h.depth + g.depth
     depths = least + source.integer(0, 4), least + source.integer(5, 60)

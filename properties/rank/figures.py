@@ -4,12 +4,8 @@ import math
 
 from rankcheck import Erratum, mostly, paper, recorded_runs, statistical
 
-#: The share of the error of the network 0 up to which a network has fitted its data.
-FITTED = 0.1
 #: The gains of the first weights, as a setting is recorded: that of He, and a smaller one.
 HE_GAIN, SMALL_GAIN = 1.41421, 1.1
-#: A rank is one only if the next singular value is smaller by this factor.
-GAP = 10
 
 
 def middle(run, values):
@@ -19,9 +15,9 @@ def middle(run, values):
 
 
 def dimension(run, which=""):
-    """The rank of the Z_ℓ, or of the centred ones, if all middle layers have it, with a gap."""
+    """The rank of the Z_ℓ, or of the centred ones, if all middle layers have it, before a gap."""
     ranks, gaps = (middle(run, run.measured[f"{which}{name}"]) for name in ("ranks", "gaps"))
-    return ranks[0] if len(set(ranks)) == 1 and min(gaps) >= GAP else None
+    return ranks[0] if len(set(ranks)) == 1 and min(gaps) >= 10 else None
 
 
 def nearly_linear(run, quiet):
@@ -101,7 +97,7 @@ def test_figure_1(runs, *, more=0, jacobian=0, quiet=0.1):
     near_one = [{*middle(run, run.measured["near_one"])} == {dimension(run)} for run in runs]
     return (
         linear,
-        mostly([run.measured["error"] <= FITTED for run in runs], "the data are fitted"),
+        mostly([run.measured["error"] <= 0.1 for run in runs], "the data are fitted"),
         mostly(rank, "the rank of the Jacobian"),
         mostly(carried, "the dimension in the middle"),
         mostly(near_one, "singular values near 1"),
@@ -190,10 +186,6 @@ def test_figure_2(
 
 
 CURVE, DIGITS = "curve", "digits"
-#: A network fits if its squared error on new clean points is at most this share of their variance.
-UNEXPLAINED = 0.15
-#: A deep network leaves at most this share of the distance to the curve.
-HALF = 0.5
 #: By data, a deep network leaves at most this share of what the shallow one of its seed leaves;
 #: with the least noise on images, it is the shallow one that leaves at most this share.
 NEARER = {CURVE: 0.5, DIGITS: 0.9}
@@ -240,7 +232,7 @@ def of_depth_two(data):
     loose="a p-value is as far from its level as the number of runs allows",
     no_ball="trained weights are floats",
 )
-def test_figure_3(runs, *, half=HALF, nearer=NEARER, unexplained=UNEXPLAINED, much=-1, little=0):
+def test_figure_3(runs, *, half=0.5, nearer=NEARER, unexplained=0.15, much=-1, little=0):
     r"""Deep trained autoencoders move random inputs nearer to their data than shallow ones do.
 
     For more than half of all pairs of a deep and a shallow network that are trained on the same data

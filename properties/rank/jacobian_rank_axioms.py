@@ -1,6 +1,7 @@
 """Props. 1 and 6 of `rank`: the Jacobian rank of compositions, sums and affine maps, its bound."""
 
 import operator
+from functools import partial
 
 import torch
 
@@ -36,10 +37,9 @@ def three_networks(source: Source):
     coordinate = torch.arange(m)
     moved = g.weights[-1] * (coordinate >= m - moves)[:, None]
     g = g.with_parameters((*g.weights[:-1], moved), g.biases)
-    sizes = {"depth": (2, 2), "width": width, "inputs": m, "slope": g.slope, "at": g(centre)}
-    f = reading(integer_network(source, **sizes), coordinate < reads)
-    e = integer_network(source, outputs=f.widths[-1], **sizes)
-    return f, g, e, box, around(g, box)
+    pair = partial(integer_network, source, depth=(2, 2), width=width, inputs=m, slope=g.slope)
+    f = reading(pair(at=g(centre)), coordinate < reads)
+    return f, g, pair(outputs=f.widths[-1], at=g(centre)), box, around(g, box)
 
 
 def reading(f, kept):

@@ -1,6 +1,6 @@
 """App. D of `rank`: the Jacobian of kernel ridge regression, and its rank."""
 
-from functools import partial
+from functools import cache, partial
 
 import torch
 
@@ -81,15 +81,16 @@ def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=data.KernelRidge.
     return leq(remainder.abs(), largest, scale=weights, label="the derivative")
 
 
-#: How many sets of fixed numbers there are to be near to.
-BASES = 64
-
-
 def generic(source: Source, *shape: int, seed: tuple[int, str]):
     """Entries within 1/16 of fixed random dyadic numbers in [-1, 1]: in general position."""
+    return source.tensor(*shape, low=-0.0625, high=0.0625) + fixed(shape, *seed)
+
+
+@cache
+def fixed(shape: tuple[int, ...], *seed: object):
+    """Random dyadic numbers in [-1, 1]; kept, as they cannot be drawn again while a map runs."""
     generator = torch.Generator().manual_seed(seed_of(*seed))
-    fixed = torch.randint(-1024, 1025, shape, generator=generator).to(torch.float64) / 1024
-    return source.tensor(*shape, low=-0.0625, high=0.0625) + fixed
+    return torch.randint(-1024, 1025, shape, generator=generator).to(torch.float64) / 1024
 
 
 @instances
@@ -112,7 +113,7 @@ def in_general_position(source: Source):
 
 def near_a_base(source: Source, count: int, d: int, r: int, outputs: int, *, affine: int):
     """A predictor and a point near one of the fixed sets of numbers, of the given shapes."""
-    base = source.integer(0, BASES - 1)
+    base = source.integer(0, 63)
     X = generic(source, count, r, seed=(base, "left")) @ generic(source, r, d, seed=(base, "right"))
     X = X + affine * generic(source, 1, d, seed=(base, "origin"))
     y = generic(source, count, outputs, seed=(base, "outputs"))

@@ -1,14 +1,110 @@
-"""“Inner product function approximation” of `separation`: functions of ⟨x, x′⟩ at depth three."""
+"""Inner products of `separation` as networks of depth two, and functions of them at depth three."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import torch
 
 from rankcheck import Erratum, construction, eq, leq, linalg, networks, paper, tolerances, witnesses
-from rankcheck.instances import Source, instances, positive, unit_pair
+from rankcheck.instances import Source, instances, pair_on_grid, positive, unit_pair
 
-from ._functions import heavier, lipschitz_function, subdivision
+from ._helpers import heavier, lipschitz_function, subdivision
+
+
+def dimension_and_error(source: Source):
+    """d ≥ 2 and δ ≤ 2, a rational number."""
+    return source.integer(2, 6), Fraction(source.integer(1, 8), source.choice((4, 8, 40)))
+
+
+@instances
+def pairs_of_unit_vectors(source: Source):
+    """d, δ, and unit vectors: free, aligned, opposite, or with sums at or between knots."""
+    d, error = dimension_and_error(source)
+    return d, error, *unit_pair(source, d, witnesses.inner_product_cells(d, error))
+
+
+@instances
+def sums_between_knots(source: Source):
+    """Unit vectors with each x_i + x'_i in the middle of a cell, where the chord errs most."""
+    d, error = dimension_and_error(source)
+    return d, error, *pair_on_grid(source, d, witnesses.inner_product_cells(d, error), middles=True)
+
+
+@instances
+def long_vectors(source: Source):
+    """Unit vectors times 5/4."""
+    d, error = dimension_and_error(source)
+    x, other = unit_pair(source, d, witnesses.inner_product_cells(d, error))
+    return d, error, 5 * x / 4, 5 * other / 4
+
+
+def half_the_cells(d, cells, like):
+    """The network with half as many cells."""
+    return witnesses.inner_product_network(d, cells // 2, like)
+
+
+def without_the_constant(d, cells, like):
+    """The network without the −1 of the polarisation."""
+    net = witnesses.inner_product_network(d, cells, like)
+    return net.with_parameters(net.weights, (net.biases[0], net.biases[1] + 1))
+
+
+def three_times_the_cells(d, cells, like):
+    """The network with cells that are shorter than they need be."""
+    return witnesses.inner_product_network(d, 3 * cells, like)
+
+
+def with_weights_of_four(d, cells, like):
+    """The same function with weights of 4 in the first layer."""
+    return heavier(witnesses.inner_product_network(d, cells, like), 4)
+
+
+@construction(
+    "separation.inner-product-network",
+    paper("separation", "slide: Inner product approximation"),
+    instances=pairs_of_unit_vectors(),
+    tight=sums_between_knots(),
+    needs={"x and x′ are unit vectors": long_vectors()},
+    mutants={
+        "half the cells": {"witness": half_the_cells},
+        "without the −1": {"witness": without_the_constant},
+        "three times the cells": {"witness": three_times_the_cells},
+        "large weights": {"witness": with_weights_of_four},
+        "a thirtieth of the error": {"share": 30},
+    },
+    loose={
+        "the error": "a parabola is smooth: its chords err by at most about δ²/(8d)",
+        "the width": "cells of twice the length on the slides need half the units",
+        "the weights": "the biases come near −2 only for short cells",
+    },
+    witness=witnesses.inner_product_network,
+)
+def test_inner_product_network(
+    d, delta, x, other, *, witness=witnesses.inner_product_network, share=1
+):
+    r"""The inner product of two unit vectors as a network of one hidden layer.
+
+    $\langle x, x' \rangle = \sum_i \frac12 (x_i + x'_i)^2 - 1$ on $S^{d-1} \times S^{d-1}$. So the
+    sum of $d$ approximators of the 2-Lipschitz $t^2/2$ on $[-2, 2]$ with error $\delta/d$, minus 1,
+    errs by at most $\delta$. Its width is at most $8d^2/\delta$, that is $16d^2L/\varepsilon$ for
+    $\delta = \varepsilon/(2L)$; its weights and biases have absolute values of at most 2.
+
+    With $n$ cells on $[0, 2]$ the error is at most $d/(2n^2)$, which is attained.
+    """
+    cells = witnesses.inner_product_cells(d, delta)
+    net = witness(d, cells, x)
+    joined, inner = torch.cat((x, other)), x @ other
+    error, scale = (net(joined)[0] - inner).abs(), tolerances.network_scale(net, joined)[0]
+    polarised = (x + other) @ (x + other) / 2 - 1
+    chords = linalg.scalar(Fraction(d, 2 * cells**2), x)
+    return (
+        eq(polarised, inner, scale=polarised + 2, label="the polarisation"),
+        leq(error, chords, scale=scale, label="chords of a parabola"),
+        leq(error, linalg.scalar(delta / share, x), scale=scale, label="the error"),
+        leq(net.widths[1], math.floor(8 * d * d / delta), label="the width"),
+        leq(witnesses.largest_parameter(net), 2, label="the weights"),
+    )
 
 
 @instances
@@ -17,13 +113,8 @@ def lipschitz_functions_at_pairs(source: Source):
     d, ratio = source.integer(2, 4), Fraction(source.integer(2, 16), 4)
     pieces, lipschitz = source.integer(1, 6), positive(source)
     f = lipschitz_function(source, subdivision(source, pieces), lipschitz)
-    return (
-        d,
-        ratio,
-        f,
-        lipschitz,
-        *unit_pair(source, d, witnesses.depth_three_cells(ratio, d, 1)[0]),
-    )
+    cells, _ = witnesses.depth_three_cells(ratio, d, 1)
+    return d, ratio, f, lipschitz, *unit_pair(source, d, cells)
 
 
 def teeth(source: Source, ratio: int):
@@ -37,9 +128,8 @@ def teeth(source: Source, ratio: int):
     one, zero = torch.ones_like(lipschitz), torch.zeros_like(lipschitz)
     parts = 2 * cells * finer
     place = linalg.scalar(Fraction(2 * source.integer(0, parts // 2 - 1) + 1, parts), one)
-    rest = [zero] * (d - 2)
-    x = torch.stack((one, zero, *rest), -1)
-    other = torch.stack((one * place, one * torch.sqrt(1 - place * place), *rest), -1)
+    x = torch.stack((one, *[zero] * (d - 1)))
+    other = torch.stack((place, torch.sqrt(1 - place * place), *[zero] * (d - 2)))
     f = networks.zigzag(one, lipschitz, cells)
     return d, Fraction(cells * finer), f, lipschitz / ratio, x, other
 
@@ -60,9 +150,8 @@ def unmerged_bias(f, d, inner_cells, outer_cells, radius):
     """N_f on N_i + 1: an error in the last bias of N_i, where the two are joined."""
     pair = witnesses.depth_three(f, d, inner_cells, outer_cells, radius)
     first, last = pair.inner.biases
-    return witnesses.DepthThree(
-        pair.inner.with_parameters(pair.inner.weights, (first, last + 1)), pair.outer
-    )
+    moved = pair.inner.with_parameters(pair.inner.weights, (first, last + 1))
+    return replace(pair, inner=moved)
 
 
 def coarse_outer_part(f, d, inner_cells, outer_cells, radius):
@@ -77,7 +166,8 @@ def too_many_cells(f, d, inner_cells, outer_cells, radius):
 
 def with_large_weights(f, d, inner_cells, outer_cells, radius):
     """The same function with weights of 64 in the first layer."""
-    return heavier(witnesses.depth_three(f, d, inner_cells, outer_cells, radius), 64)
+    pair = witnesses.depth_three(f, d, inner_cells, outer_cells, radius)
+    return replace(pair, inner=heavier(pair.inner, 64))
 
 
 @construction(
@@ -124,26 +214,18 @@ def test_depth_three_network(
     """
     inner_cells, outer_cells = witnesses.depth_three_cells(ratio, d, 1)
     pair = witness(f, d, inner_cells, outer_cells, torch.ones_like(lipschitz))
-    joined = torch.cat((x, other), -1)
-    near, exact = pair.inner(joined), (x * other).sum(-1, keepdim=True)
-    value, target = pair.outer(near).squeeze(-1), f(exact).squeeze(-1)
-    outer = pair.outer(exact).squeeze(-1)
-    net = pair.network()
-    epsilon = lipschitz / linalg.scalar(ratio, lipschitz)
-    at_zero = f(torch.zeros_like(exact)).squeeze(-1).abs()
-    largest = torch.maximum(2 * lipschitz, at_zero).clamp(min=4.0)
-    scale = tolerances.network_scale(net, joined).squeeze(-1) + f.values.abs().amax(-1)
-    slip = (near - exact).abs().squeeze(-1)
+    net, joined = pair.network(), torch.cat((x, other))
+    near, exact = pair.inner(joined), (x @ other).unsqueeze(0)
+    value, outer, target = pair.outer(near)[0], pair.outer(exact)[0], f(exact)[0]
+    epsilon, slip = lipschitz / linalg.scalar(ratio, lipschitz), (near - exact)[0].abs()
+    error = linalg.scalar(share, epsilon) * epsilon
+    largest = torch.maximum(2 * lipschitz, f(0 * exact)[0].abs()).clamp(min=4.0)
+    scale = tolerances.network_scale(net, joined)[0] + f.values.abs().amax()
     return (
-        eq(net(joined).squeeze(-1), value, scale=scale, label="one network"),
+        eq(net(joined)[0], value, scale=scale, label="one network"),
         leq((value - outer).abs(), lipschitz * slip, scale=scale, label="through N_f"),
         leq((outer - target).abs(), epsilon / 2, scale=scale, label="the error of N_f"),
-        leq(
-            (value - target).abs(),
-            linalg.scalar(share, epsilon) * epsilon,
-            scale=scale,
-            label="the error",
-        ),
+        leq((value - target).abs(), error, scale=scale, label="the error"),
         leq(net.widths[1], math.floor(16 * d * d * ratio), label="the first width"),
         leq(net.widths[2], math.floor(4 * ratio), label="the second width"),
         leq(witnesses.largest_parameter(net), largest, label="the weights"),

@@ -1,5 +1,4 @@
-"""“Lipschitz function approximation” of `separation`: Lipschitz functions of one variable at depth
-two."""
+"""“Lipschitz function approximation” of `separation`: one chord, and functions at depth two."""
 
 import math
 from dataclasses import replace
@@ -7,10 +6,75 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Need, construction, eq, leq, linalg, networks, paper, witnesses
+from rankcheck import Need, bound, construction, eq, leq, linalg, networks, paper, witnesses
 from rankcheck.instances import Source, instances, positive
 
-from ._functions import lipschitz_function, subdivision
+from ._helpers import lipschitz_function, subdivision
+
+
+@instances
+def functions_on_a_cell(source: Source):
+    """A piecewise-linear L-Lipschitz f on a cell [x_0, x_0 + h], and L."""
+    start, length = source.tensor(), positive(source)
+    lipschitz, pieces = positive(source), source.integer(1, 6)
+    breakpoints = subdivision(source, pieces, start, length)
+    return lipschitz_function(source, breakpoints, lipschitz), lipschitz
+
+
+def roof(source: Source, ratio: int):
+    """Slope L up to a drawn place in the cell and −L from there on; declared is L/ratio."""
+    start, length, lipschitz = source.tensor(), positive(source), positive(source)
+    place = source.tensor(low=0.0625, high=0.9375)
+    ends = start + length * torch.stack((torch.zeros_like(place), place, torch.ones_like(place)))
+    slopes = torch.stack((lipschitz, -lipschitz))
+    f = networks.PiecewiseLinear.from_slopes(ends, slopes, source.tensor())
+    return f, lipschitz / ratio
+
+
+@instances
+def roofs(source: Source):
+    """As steep as declared on both sides of a peak, where the chord errs most."""
+    return roof(source, 1)
+
+
+@instances
+def steep_roofs(source: Source):
+    """Twice as steep as declared."""
+    return roof(source, 2)
+
+
+@bound(
+    "separation.cell-error",
+    paper("separation", "slide: Lipschitz function approximation - proof"),
+    instances=functions_on_a_cell(),
+    tight=roofs(),
+    needs={"f is L-Lipschitz": steep_roofs()},
+    mutants={"0.99 of the error on cells of length ε/L": {"times": Fraction(99, 100)}},
+    loose={
+        "cells of length ε/L": "the error is at most ε/2; cells of twice the length reach the bound"
+    },
+)
+def test_cell_error(f, lipschitz, *, times=2):
+    r"""The chord of a Lipschitz function over a cell errs by at most Lh/2.
+
+    The chord of an $L$-Lipschitz $f$ over a cell of length $h$, with slope $c$, errs by at most
+    $\frac{Lh}{2} - \frac{c^2 h}{2L} \le \frac{Lh}{2}$. This is at most $\varepsilon$ on cells of
+    length $\varepsilon/L$, as on the slide, and also on cells of length $2\varepsilon/L$.
+
+    Checked for piecewise-linear $f$, where a breakpoint attains the supremum.
+    """
+    x, y = f.breakpoints, f.values
+    length = x[-1] - x[0]
+    slope = (y[-1] - y[0]) / length
+    error = (y - y[0] - slope * (x - x[0])).abs().amax()
+    half = lipschitz * length / 2
+    scale = y.abs().amax() + lipschitz * x.abs().amax()
+    sharp = half - slope * slope * length / (2 * lipschitz)
+    return (
+        leq(error, sharp, scale=scale, label="with the slope of the chord"),
+        leq(error, half, scale=scale, label="cells of length 2ε/L"),
+        leq(error, linalg.scalar(times, half) * half, scale=scale, label="cells of length ε/L"),
+    )
 
 
 @instances
@@ -18,8 +82,7 @@ def lipschitz_functions(source: Source):
     """A piecewise-linear f that is L-Lipschitz on [−R, R], R, L, and ρ = RL/ε, a rational number."""
     ratio = Fraction(source.integer(1, 40), 8) * source.choice((1, 8))
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
-    pieces = source.integer(1, 8)
-    breakpoints = radius.unsqueeze(-1) * subdivision(source, pieces)
+    breakpoints = radius * subdivision(source, source.integer(1, 8))
     return lipschitz_function(source, breakpoints, lipschitz), radius, lipschitz, ratio
 
 
@@ -34,11 +97,9 @@ def zigzags(source: Source):
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
     left = [Fraction(j, 2 * teeth) for j in range(-2 * teeth, 0)]
     shares = (*left, *(Fraction(j, teeth) for j in range(teeth + 1)))
-    breakpoints = torch.stack([radius * linalg.scalar(share, radius) for share in shares], -1)
-    up = 1 - 2 * (torch.arange(3 * teeth, dtype=torch.float64) % 2)
-    f = networks.PiecewiseLinear.from_slopes(
-        breakpoints, lipschitz.unsqueeze(-1) * up, source.tensor()
-    )
+    breakpoints = torch.stack([radius * linalg.scalar(share, radius) for share in shares])
+    slopes = lipschitz * radius.new_tensor([(-1) ** j for j in range(3 * teeth)])
+    f = networks.PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor())
     return f, radius, lipschitz, Fraction(9, 4) if teeth == 2 else Fraction(2 * teeth)
 
 
@@ -56,20 +117,18 @@ def cells(ratio):
 
 def one_cell_fewer(ratio):
     """Cells that are too long."""
-    return max(witnesses.cells_needed(ratio, 1, 1) - 1, 0)
+    return max(cells(ratio) - 1, 0)
 
 
 def one_cell_more(ratio):
     """Cells that are shorter than they need be."""
-    return witnesses.cells_needed(ratio, 1, 1) + 1
+    return cells(ratio) + 1
 
 
 def idle_units_beyond_the_interval(f, radius, cells):
     """The same function: units of weight 0 start beyond R, by half a cell."""
     network = witnesses.interpolate(f, radius, cells)
-    beyond = -radius.unsqueeze(-1) * linalg.scalar(
-        Fraction(2 * cells + 1, 2 * max(cells, 1)), radius
-    )
+    beyond = -radius * linalg.scalar(Fraction(2 * cells + 1, 2 * max(cells, 1)), radius)
     return replace(network, beta=torch.where(network.gamma == 0, beyond, network.beta))
 
 
@@ -105,8 +164,8 @@ def test_lipschitz_approximator(
     number = cells_for(ratio)
     network = witness(f, radius, number)
     error = radius * lipschitz / linalg.scalar(ratio, radius)
-    scale = f.values.abs().amax(-1) + radius * lipschitz
-    origin = f(torch.zeros_like(radius).unsqueeze(-1)).squeeze(-1)
+    scale = f.values.abs().amax() + radius * lipschitz
+    origin = f(radius.new_zeros(1))[0]
     clauses = (
         eq(network.offset, origin, scale=scale, label="the value at 0"),
         leq(witnesses.supremum_error(f, network), error, scale=scale, label="the error"),
@@ -118,8 +177,8 @@ def test_lipschitz_approximator(
     return (
         *clauses,
         eq(network.alpha.abs(), 1, label="the inner weights"),
-        leq(network.beta.abs().amax(-1), radius - radius / number, label="the biases"),
-        leq(network.gamma.abs().amax(-1), 2 * lipschitz, scale=scale / radius, label="the jumps"),
+        leq(network.beta.abs().amax(), radius - radius / number, label="the biases"),
+        leq(network.gamma.abs().amax(), 2 * lipschitz, scale=scale / radius, label="the jumps"),
     )
 
 
@@ -144,18 +203,11 @@ def a_tooth_on_both_sides(source: Source):
     """ρ = 7/4 and f = L|x| up to ε/L, then with slope −L, on both sides."""
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
     ratio = Fraction(7, 4)
-    ends = radius.unsqueeze(-1) * linalg.scalar(1 / ratio, radius)
-    breakpoints = torch.cat(
-        (-radius.unsqueeze(-1), -ends, 0 * ends, ends, radius.unsqueeze(-1)), -1
-    )
-    one = torch.ones_like(lipschitz)
-    slopes = lipschitz.unsqueeze(-1) * torch.stack((one, -one, one, -one), -1)
-    return (
-        networks.PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor()),
-        radius,
-        lipschitz,
-        ratio,
-    )
+    end = radius * linalg.scalar(1 / ratio, radius)
+    breakpoints = torch.stack((-radius, -end, 0 * end, end, radius))
+    slopes = torch.stack((lipschitz, -lipschitz, lipschitz, -lipschitz))
+    f = networks.PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor())
+    return f, radius, lipschitz, ratio
 
 
 def half_the_cells(f, radius, ratio, number):
@@ -184,14 +236,7 @@ def half_the_cells(f, radius, ratio, number):
     witness=witnesses.interpolate_cells,
 )
 def test_lipschitz_whole_cells(
-    f,
-    radius,
-    lipschitz,
-    ratio,
-    *,
-    rounding=math.floor,
-    printed=1,
-    witness=witnesses.interpolate_cells,
+    f, radius, lipschitz, ratio, *, rounding=int, printed=1, witness=witnesses.interpolate_cells
 ):
     r"""The cells of length ε/L on the slides, for a whole number RL/ε.
 
@@ -206,7 +251,7 @@ def test_lipschitz_whole_cells(
     """
     network = witness(f, radius, ratio, rounding(ratio))
     error = radius * lipschitz / linalg.scalar(ratio, radius)
-    scale = f.values.abs().amax(-1) + radius * lipschitz
+    scale = f.values.abs().amax() + radius * lipschitz
     gap = witnesses.supremum_error(f, network)
     return (
         leq(gap, error / 2, scale=scale, where=ratio.denominator == 1, label="half the error"),

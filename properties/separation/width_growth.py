@@ -1,5 +1,4 @@
-"""Example - conclusion, of `separation`: how fast the width of depth two grows, and where it overtakes
-the width that is enough for depth three."""
+"""Example - conclusion, of `separation`: how the width of depth two grows."""
 
 import math
 from fractions import Fraction
@@ -22,10 +21,22 @@ def edges(source: Source, *, of: tuple[int, ...]):
     return source.choice(of)
 
 
-def crossover(d, label, two, error, first):
-    """The width for depth two is the larger one from dimension `first` on, and not before."""
-    three = math.ceil(separation.depth_three_width(d, error))
-    return leq(three, two, label=label) if d >= first else leq(two, three, label=label)
+def crossovers(d, width, norm, square, mixed):
+    """A width for depth two is larger than that for depth three from a dimension on, not before.
+
+    For ‖F − N‖ ≤ ε, for ‖F − N‖² ≤ ε, and for the second against |F − N| ≤ ε at depth three.
+    """
+
+    def crossover(label, two, error, first):
+        three = math.ceil(separation.depth_three_width(d, error))
+        return leq(three, two, label=label) if d >= first else leq(two, three, label=label)
+
+    two, root = width(d), math.sqrt(separation.slides_error())
+    return (
+        crossover("‖F − N‖ <= ε", width(d, squared=False), None, norm),
+        crossover("‖F − N‖² <= ε", two, root, square),
+        crossover("‖F − N‖² <= ε against |F − N| <= ε", two, None, mixed),
+    )
 
 
 @bound(
@@ -69,14 +80,11 @@ def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
     `rankcheck prove` enumerates all $d \le 1000$, with $\le$ between integers; beyond it is Corollary 6 of
     docs/proofs/width-of-depth-two.md.
     """
-    two, root = separation.depth_two_width(d), math.sqrt(separation.slides_error())
-    relations = (
-        crossover(d, "‖F − N‖ <= ε", separation.depth_two_width(d, squared=False), None, norm),
-        crossover(d, "‖F − N‖² <= ε", two, root, square),
-        crossover(d, "‖F − N‖² <= ε against |F − N| <= ε", two, None, mixed),
-    )
+    relations = crossovers(d, separation.depth_two_width, norm, square, mixed)
+    if d < 100:
+        return relations
     three = math.ceil(separation.depth_three_width(d))
-    return (*relations, leq(10**orders * three, two, label="at d = 100")) if d >= 100 else relations
+    return *relations, leq(10**orders * three, separation.depth_two_width(d), label="at d = 100")
 
 
 @bound(
@@ -99,25 +107,17 @@ def test_width_crossover(d, *, norm=43, square=41, mixed=44, orders=40):
 def test_sharper_crossover(d, *, norm=38, square=35, mixed=38):
     r"""By the sharper bound depth two must be wider than depth three from dimension 35 or 38 on.
 
-    With $\|F - N\| \le \varepsilon = \frac{1}{50e^2\pi^2}$ at both depths, the width that
-    depth two needs by the theorem in norm exceeds $16\pi d^5/\varepsilon$ if and only if
-    $d \ge 38$; with $\|F - N\|^2 \le \varepsilon$ at both depths it exceeds
-    $16\pi d^5/\sqrt\varepsilon$ if and only if $d \ge 35$; and with the squared error at depth two
-    and $|F - N| \le \varepsilon$ everywhere at depth three it exceeds $16\pi d^5/\varepsilon$ if and
-    only if $d \ge 38$.
+    With $\|F - N\| \le \varepsilon = \frac{1}{50e^2\pi^2}$ at both depths, the width that depth two
+    needs by the theorem in norm exceeds $16\pi d^5/\varepsilon$ if and only if $d \ge 38$; with
+    $\|F - N\|^2 \le \varepsilon$ at both depths it exceeds $16\pi d^5/\sqrt\varepsilon$ if and only
+    if $d \ge 35$; and with the squared error at depth two and $|F - N| \le \varepsilon$ everywhere
+    at depth three it exceeds $16\pi d^5/\varepsilon$ if and only if $d \ge 38$.
 
     `rankcheck prove` enumerates all $d \le 1000$, with $\le$ between integers; beyond it is Corollary 6 of
     docs/proofs/width-of-depth-two.md, which has the bound, too. It rests on $\|P_nF\|^2 \ge \frac25$
     (separation.tail-of-the-example).
     """
-    root = math.sqrt(separation.slides_error())
-    return (
-        crossover(d, "‖F − N‖ <= ε", separation.sharper_width(d, squared=False), None, norm),
-        crossover(d, "‖F − N‖² <= ε", separation.sharper_width(d), root, square),
-        crossover(
-            d, "‖F − N‖² <= ε against |F − N| <= ε", separation.sharper_width(d), None, mixed
-        ),
-    )
+    return crossovers(d, separation.sharper_width, norm, square, mixed)
 
 
 @limit(
@@ -183,10 +183,9 @@ def test_width_rate(d, *, rate=separation.width_rate):
     r"""The rate at which the width of depth two grows.
 
     $W(d) = \frac{\sqrt{N_{d,d^2}}}{20e\pi 4^d (1 + \sqrt{4d})}$, the width of depth two on the
-    slides but for the output bias (which is less than $2^{-d}$ of a neuron), has
-    $\log_2 W(d) = \frac d2 \log_2 d - (2 - \frac12 \log_2 e) d - \frac74 \log_2 d - c -
-    \bigl( \frac1{2\sqrt d} + \frac{\eta(d)}d \bigr) \log_2 e$ with
-    $c = \log_2(40e\pi) + \frac14 \log_2 \frac{\pi}{2e}$ and
+    slides but for the output bias (which is less than $2^{-d}$ of a neuron), has $\log_2 W(d) =
+    \frac d2 \log_2 d - (2 - \frac12 \log_2 e) d - \frac74 \log_2 d - c - \bigl( \frac1{2\sqrt d} +
+    \frac{\eta(d)}d \bigr) \log_2 e$ with $c = \log_2(40e\pi) + \frac14 \log_2 \frac{\pi}{2e}$ and
     $\frac38 \le \eta(d) \le \frac{17}8$, for every $d \ge 2$.
 
     So $W(d) = 2^{\Theta(d \log d)}$, with the constant 1/2. Checked for $d \le 1000$;

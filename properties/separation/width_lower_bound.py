@@ -1,5 +1,4 @@
-"""Example - conclusion, of `separation`: the width that depth two needs, for any function of ⟨x, x′⟩
-and for sin(πd³⟨x, x′⟩), as derived and as printed."""
+"""Example - conclusion, of `separation`: the width of depth two, as derived and as printed."""
 
 import math
 from fractions import Fraction
@@ -10,7 +9,7 @@ import torch
 from rankcheck import Erratum, bound, eq, identity, leq, linalg, paper, separation
 from rankcheck.instances import Source, instances, positive
 
-from ._neurons import neurons_and_constant
+from ._helpers import neurons_and_constant
 
 
 def parameters(source: Source, size, d: int, r: int):
@@ -25,16 +24,11 @@ def parameters(source: Source, size, d: int, r: int):
     def signs(values):
         return torch.where(values >= 0, 1.0, -1.0)
 
-    def scaled(values):
-        return size[(..., *[None] * (values.ndim - size.ndim))] * values
-
     aligned = entries() >= 0
     w, other, output = entries(r, d), entries(r, d), entries(r)
-    same = signs(w)
-    w = torch.where(aligned[..., None, None], same, w)
-    other = torch.where(aligned[..., None, None], same, other)
-    output = torch.where(aligned[..., None], signs(output[..., :1]), output)
-    return tuple(scaled(values) for values in (w, other, entries(r), output, entries()))
+    w, other = (torch.where(aligned, signs(w), values) for values in (w, other))
+    output = torch.where(aligned, signs(output[0]), output)
+    return [size * values for values in (w, other, entries(r), output, entries())]
 
 
 def networks(source: Source, size):
@@ -45,12 +39,12 @@ def networks(source: Source, size):
     d, r = source.integer(2, 4), source.integer(1, 4)
     if source.choice(("drawn", "example")) == "drawn":
         n = source.integer(1, 3)
-        low, high = (size.unsqueeze(-1) * source.tensor(k) for k in (n, source.choice((0, 2))))
-        top = 100 * r * (size * size).unsqueeze(-1)
-        alpha = torch.cat((low * source.choice((0, 1)), top, high), -1)
+        low, high = (size * source.tensor(k) for k in (n, source.choice((0, 2))))
+        top = 100 * r * size * size
+        alpha = torch.cat((low * source.choice((0, 1)), top.unsqueeze(0), high))
     else:
         n = d * d
-        alpha = separation.sine_coefficients(d, d**6, n + 6, size) + 0 * size.unsqueeze(-1)
+        alpha = separation.sine_coefficients(d, d**6, n + 6, size)
     return d, n, alpha, size, *parameters(source, size, d, r)
 
 
@@ -99,33 +93,28 @@ def test_width_lower_bound(
     printed form (they take $\tau = \frac1{5e\pi}$ and $\delta^2 = \tau^2/2$); and
     $r \ge \frac{2 \sqrt{N_{d,n}} (\tau - \delta)}{\sqrt3 B^2}$, from the theorem in norm.
 
-    Checked for networks of up to four neurons in $d = 2, 3, 4$, for drawn $F$ and for
-    $F = \sin(\pi d^3 \langle x, x' \rangle)$ with $n = d^2$. The error counts harmonics up to the
-    degree of $F$ only, which can only raise the bounds. Slide 2 asks about every network of
-    polynomial width; what is proved is for weights of at most $B$. Proof:
-    docs/proofs/width-of-depth-two.md.
+    Checked for networks of up to four neurons in $d = 2, 3, 4$, for drawn $F$ and for $F = \sin(\pi
+    d^3 \langle x, x' \rangle)$ with $n = d^2$. The error counts harmonics up to the degree of $F$
+    only, which can only raise the bounds. Slide 2 asks about every network of polynomial width;
+    what is proved is for weights of at most $B$. Proof: docs/proofs/width-of-depth-two.md.
     """
-    beta, _, v, u = neurons_and_constant(d, alpha.shape[-1] - 1, w, other, b)
-    weight = torch.cat((output, last.unsqueeze(-1)), -1)[..., None, None]
-    distance = separation.distance_squared(d, alpha, weight * beta, v, u).clamp(min=0).sqrt()
+    beta, _, v, u = neurons_and_constant(d, len(alpha) - 1, w, other, b)
+    beta = torch.cat((output, last.unsqueeze(0)))[:, None, None] * beta
+    distance = separation.distance_squared(d, alpha, beta, v, u).clamp(min=0).sqrt()
     tail = separation.tail_norm(alpha, n)
     near = torch.minimum(distance, tail)
-    norms = separation.separable_norms(weight * beta).sum(-1) + (alpha * alpha).sum(-1).sqrt()
+    norms = separation.separable_norms(beta).sum() + (alpha @ alpha).sqrt()
     # What cancels in the distance, as a width.
-    scale = (
-        linalg.square_root(separation.multiplicity(d, n), size)
-        * norms
-        * norms
-        / (tail * size * size)
-    )
-    r = b.shape[-1]
-    return tuple(
-        leq(times * width(d, n, tail, near, size), r, scale=scale, terms=2**12, label=label)
-        for label, times, width in (
-            ("as derived on the slides", derived, separation.width_as_on_the_slides),
-            ("as printed", printed, separation.width_as_printed),
-            ("sharper", sharper, separation.width_from_the_norm),
-        )
+    scale = linalg.square_root(separation.multiplicity(d, n), size) * (norms / size) ** 2 / tail
+
+    def enough(width, times, label):
+        least = times * width(d, n, tail, near, size)
+        return leq(least, len(b), scale=scale, terms=2**12, label=label)
+
+    return (
+        enough(separation.width_as_on_the_slides, derived, "as derived on the slides"),
+        enough(separation.width_as_printed, printed, "as printed"),
+        enough(separation.width_from_the_norm, sharper, "sharper"),
     )
 
 
@@ -152,13 +141,8 @@ def with_nineteen(d, like):
     paper("separation", "slide: Example - conclusion"),
     instances=dimensions_and_shares(),
     tight=printed_widths(),
-    mutants={
-        "19eπ for 20eπ": {"norms": with_nineteen},
-        "4000 ε² in place of ε²": {"times": 4000},
-    },
-    loose={
-        "‖F − N‖": "print has the constants of ‖F − N‖², and ε² is ε/3646",
-    },
+    mutants={"19eπ for 20eπ": {"norms": with_nineteen}, "4000 ε² in place of ε²": {"times": 4000}},
+    loose={"‖F − N‖": "print has the constants of ‖F − N‖², and ε² is ε/3646"},
     witness=separation.printed_norms,
     errata=Erratum(
         printed=r"$\sqrt{N_{d,d^2}} / (20e\pi 2^{2d}(1 + \sqrt{4d}) + 2^{d+1})$",
@@ -184,16 +168,11 @@ def test_printed_width(d, share, *, norms=separation.printed_norms, times=1):
     of at least $\varepsilon^2$ with it; the width is at most the sharper one of
     separation.width-lower-bound. Proof: docs/proofs/width-of-depth-two.md.
     """
-    sum_of_norms = share * norms(d, share)
-    error = separation.slides_error_like(share)
+    total, error = share * norms(d, share), separation.slides_error_like(share)
+    with_bias, without = (separation.guaranteed_error(d, total, bias=b) for b in (True, False))
     return (
-        leq(error, separation.guaranteed_error(d, sum_of_norms, bias=False), label="‖F − N‖²"),
-        leq(
-            times * error * error,
-            separation.guaranteed_error(d, sum_of_norms, bias=True),
-            where=torch.as_tensor(d >= 9),
-            label="‖F − N‖",
-        ),
+        leq(error, without, label="‖F − N‖²"),
+        leq(times * error * error, with_bias, where=d >= 9, label="‖F − N‖"),
         leq(separation.printed_width(d), separation.sharper_width(d), label="the sharper bound"),
     )
 
@@ -208,9 +187,8 @@ def e_times_pi(bits: int) -> tuple[Fraction, Fraction]:
         term //= k
     pi = 4 * (4 * _arctan_inverse(5, one) - _arctan_inverse(239, one))
     slack = 16 * (bits + 64)
-    return Fraction((e - slack) * (pi - slack), one**2), Fraction(
-        (e + slack) * (pi + slack), one**2
-    )
+    below, above = ((e + error) * (pi + error) for error in (-slack, slack))
+    return Fraction(below, one**2), Fraction(above, one**2)
 
 
 def _arctan_inverse(x: int, one: int) -> int:
@@ -226,10 +204,7 @@ def width_in_integers(d: int) -> int:
     """The least r ≥ 0 with √N/(10eπ) − 2^{d+1} ≤ 2·4^d (1 + √(4d)) r, from integers alone.
 
     Integer square roots and rational numbers on either side of eπ give a lower and an upper bound
-    of the quotient.
-
-    Raises:
-        ValueError: if the two bounds do not have the same ceiling.
+    of the quotient; it raises ValueError if these do not have the same ceiling.
     """
     number = separation.multiplicity(d, d * d)
     bits = number.bit_length() + 64

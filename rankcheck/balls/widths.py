@@ -159,10 +159,13 @@ class _Widths(TorchFunctionMode):
             if self._mapping is not None:
                 self._mapping.wrap(wraps)
                 return result
+            if _differs((wraps,)):  # a map of the body's own is not read
+                _Widths.risks += 1
+                return result
             near = 2.0 ** (torch.iinfo(result.dtype).bits // 2)
             of_reals = name in CONVERSIONS and args[0].dtype not in INTEGERS
             _Widths.risks += of_reals or not bool((wide.abs() < near).all())
-            if _differs((wraps,)) or not bool(wraps.any()):  # a map of the body's own is not read
+            if not bool(wraps.any()):
                 return result
             _note(f"{name.strip('_')} of {result.dtype}")
             if given is not args and not rebound:

@@ -23,6 +23,7 @@ from rankcheck.theory.instances.balanced import balanced_networks_with_inputs
 from rankcheck.theory.instances.drivers import BatchSource
 from rankcheck.theory.instances.networks import balanced_linear_networks, networks_with_inputs
 from rankcheck.theory.networks.balancing import balance_neurons
+from tests.draws import batch_of
 
 from . import nets
 
@@ -99,7 +100,7 @@ def test_many_points_at_once_give_what_each_point_gives(claim, widths):
     net = sharp(balance_neurons(some_network(widths, seed=3)))
     x = some_data(net, 7)
     more = (torch.eye(widths[0], dtype=torch.float64),) if "directions" in theorem.manner else ()
-    together = at_points(body, net, x, *more, shared=not theorem.balanced, numbers=2**21)  # two
+    together = at_points(body, net, x, *more, numbers=2**21)  # two
     for index, point in enumerate(x):
         alone = body.relations((net, point, *more))
         for outcome, relation in zip(together, alone, strict=True):
@@ -125,7 +126,7 @@ SELDOM = {
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [networks_with_inputs, balanced_networks_with_inputs])
 def test_every_theorem_holds_on_the_networks_of_the_generators(family):
-    drawn, X = family(depth=(1, 4), points=(3, 3))(BatchSource(11, 4))
+    (drawn, X), _ = batch_of(family(depth=(1, 4), points=(3, 3)), BatchSource(11, 4))
     held = set()
     for index in range(4):
         net = drawn[index]
@@ -323,8 +324,8 @@ def test_segments_lie_in_one_region_and_the_longest_come_first(monkeypatch):
 @pytest.fixture
 def cheapest():
     """A network of least cost for a linear map, where the bounds are nearly sharp."""
-    nets, x = balanced_linear_networks(depth=(2, 3), width=(2, 2), slopes="relu")(BatchSource(2, 1))
-    return Network(nets[0].weights, nets[0].biases, 0.0), x[0].unsqueeze(0)
+    net, x = balanced_linear_networks(depth=(2, 3), width=(2, 2), slopes="relu")(BatchSource(2))
+    return Network(net.weights, net.biases, 0.0), x.unsqueeze(0)
 
 
 def test_a_false_body_fails_with_a_proof(cheapest, monkeypatch):
@@ -372,7 +373,7 @@ def test_a_relation_that_is_never_asserted_has_no_sides(cheapest, monkeypatch, s
 
     def body(net, x, *, logs=2, exponent=2):
         both = true.body(net, x, logs=logs, exponent=exponent)
-        never = torch.zeros(len(x), dtype=torch.bool)
+        never = torch.zeros((), dtype=torch.bool)
         return *both[: 2 - silent], *(replace(one, where=never) for one in both[2 - silent :])
 
     with_body(monkeypatch, claim, body)

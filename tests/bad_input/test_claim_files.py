@@ -27,7 +27,7 @@ WORDS = [
     "source.tensor()", "source.integer(1,2)", "points()", "numbers", "numbers()", "points",
     "eq", "leq", "bound", "paper", "__file__", "1/0", "1j", "1e400", "0x", "sys.exit()",
     "Erratum", "refuted", "conjecture", "instances=", "tight=", "reason=", "needs=",
-    "effort=-1", "effort='x'", "mutants=3", "no_batch='a'", "no_ball=1", "loose=[]", "**{}",
+    "effort=-1", "effort='x'", "mutants=3", "no_ball=1", "loose=[]", "**{}",
     "*[]", "'t.norm'", "'../../x'", "float('nan')"
 ]  # fmt: skip
 

@@ -1,62 +1,51 @@
-"""Breaks of the check that a body is a function of one instance, by what it would have found."""
+"""Breaks of how batches are mapped over their instances, by what a map would say in their place."""
 
-from rankcheck.engine.verification.batching import _Check
+from contextlib import nullcontext
 
-from rankcheck.engine.verification import batching, branches, check, search
+from rankcheck.balls.mapping import Mapping
+from rankcheck.engine.verification import batches, mapped
+from rankcheck.theory.instances.drivers import Drawing, ReplaySource
 
 from .table import Break, around, put
 
-BATCHING, BRANCHES = (
-    "engine/verification/test_batching.py::",
-    "engine/verification/test_branches.py::",
-)
+EVALUATION = "engine/verification/test_evaluation.py::"
 
 
-def unless_tight(run, self, *arguments, **options):
-    return self.family is self.claim.tight or run(self, *arguments, **options)
-
-
-def python_numbers_are_not_watched(patch):
-    for name in ("item", "__float__", "__int__"):
-        patch.delitem(branches.READERS, name)
+def anything_goes(patch):
+    for room in (batches, mapped):
+        patch.setattr(room, "pure", nullcontext)
 
 
 BREAKS = (
-    Break("batching", "batches are not checked",
-          f"{BATCHING}test_verify_fails_the_claim_and_certify_refuses_it",
-          put(check, "check_batching", lambda *_: None)),
-    Break("batching", "an instance is not compared beside others",
-          f"{BATCHING}test_a_generator_that_is_no_function_of_one_instance_is_an_error",
-          put(_Check, "compare_beside_others", lambda *_: None)),
-    Break("batching", "an instance is not compared alone",
-          f"{BATCHING}test_a_body_for_batches_or_for_instances_only_is_an_error",
-          put(_Check, "compare_alone", lambda *_: None)),
-    Break("batching", "every instance lies on an edge",
-          f"{BATCHING}test_a_mixed_mask_is_an_error", put(_Check, "on_edge", lambda *_: True)),
-    Break("batching", "a body may be random", f"{BATCHING}test_a_random_body_is_an_error",
-          put(_Check, "check_random", lambda *_: None)),
-    Break("batching", "a body may change its arguments",
-          f"{BATCHING}test_a_body_that_changes_its_arguments_is_an_error",
-          put(batching, "change", lambda old, new: None)),
-    Break("batching", "a generator may change what it drew",
-          f"{BATCHING}test_a_generator_that_is_no_function_of_one_instance_is_an_error",
-          put(_Check, "check_draws", lambda *_: None)),
-    Break("batching", "the batch axis may be any",
-          f"{BATCHING}test_the_batch_axis_comes_first",
-          put(_Check, "check_shapes", lambda *_: None)),
-    Break("batching", "a batch that raises is not compared",
-          f"{BATCHING}test_singular_members_do_not_hide_what_is_mixed",
-          put(_Check, "raising_none", lambda *_: [])),
-    Break("batching", "the tight family is not compared",
-          f"{BATCHING}test_the_tight_family_is_checked_too", around(_Check, "run", unless_tight)),
-    Break("branches on data", "a sweep does not look for branches",
-          f"{BRANCHES}test_sweeps_and_hunts_look_at_every_shape", put(search, "WATCHED", 0)),
-    Break("branches on data", "the truth value of a tensor is no branch",
-          f"{BRANCHES}test_every_form_is_caught",
-          lambda patch: patch.delitem(branches.READERS, "__bool__")),
-    Break("branches on data", "a python number of a tensor is no branch",
-          f"{BRANCHES}test_every_form_is_caught", python_numbers_are_not_watched),
-    Break("branches on data", "what torch computes from a marked tensor has no mark",
-          f"{BRANCHES}test_every_form_is_caught",
-          put(branches.Watch, "_marked", lambda self, args, kwargs: [])),
+    Break("batches", "a map is not compared with instances alone",
+          f"{EVALUATION}test_a_map_that_gives_other_sides_is_not_believed",
+          put(batches._Work, "compared", lambda *_: "")),
+    Break("batches", "all sides agree",
+          f"{EVALUATION}test_a_map_that_asserts_elsewhere_is_not_believed",
+          put(batches, "_agree", lambda *_: True)),
+    Break("batches", "what a body catches under a map is not noticed",
+          f"{EVALUATION}test_what_reads_values_runs_one_at_a_time_and_is_right",
+          put(Mapping, "stop", lambda *_: None)),
+    Break("batches", "nothing catches",
+          f"{EVALUATION}test_whatever_catches_is_noticed",
+          put(batches, "catches_nothing", lambda file: True)),
+    Break("batches", "integers that wrap under a map are not noticed",
+          f"{EVALUATION}test_integers_that_wrap_under_a_map_run_alone",
+          put(Mapping, "wrap", lambda *_: None)),
+    Break("batches", "a body may be random",
+          f"{EVALUATION}test_random_numbers_are_an_error",
+          anything_goes),
+    Break("batches", "a body may have a memory",
+          f"{EVALUATION}test_a_memory_is_an_error",
+          put(batches._Work, "check_repeatable", lambda *_: None)),
+    Break("batches", "a generator may write into what was drawn",
+          f"{EVALUATION}test_in_place_writes_leave_what_was_drawn",
+          put(Drawing, "_handed", lambda self, values: values[self.at])),
+    Break("batches", "one at a time, all instances run",
+          f"{EVALUATION}test_a_share_of_the_instances_runs_one_at_a_time",
+          put(batches._Work, "some", lambda self, index: index.tolist())),
+    Break("batches", "one at a time, an instance may be written into",
+          f"{EVALUATION}test_in_place_writes_leave_what_was_drawn",
+          around(ReplaySource, "__init__", lambda init, self, record, convert=lambda x: x:
+                 init(self, record, convert))),
 )  # fmt: skip

@@ -5,7 +5,7 @@ import torch
 from rankcheck.theory.instances import drivers
 from rankcheck.theory.instances.drivers import BatchSource, DrawSource, ReplaySource, ScopeSource
 from rankcheck.theory.instances.record import Record
-from rankcheck.theory.instances.source import Source
+from rankcheck.theory.instances.source import Rejected, Source
 
 from .table import Break, around, put
 
@@ -13,12 +13,12 @@ SOURCE = "theory/instances/test_source.py::"
 
 
 def rejected(self, condition, why):
-    self.valid = torch.zeros_like(self.valid)
+    raise Rejected(why)
 
 
 def all_as_the_first(tensor, self, *arguments):
     values = tensor(self, *arguments)
-    return values[:1].expand_as(values).clone() if self.batch else values
+    return values[:1].expand_as(values).clone()
 
 
 def of_one_kind(instances, entries, low, high, generator):
@@ -31,10 +31,10 @@ def at_its_first(init, self, shape, start, size, *arguments):
 
 
 def rounded(tensor, self, *arguments):
-    self._convert, convert = None, self._convert
+    self._convert, convert = torch.clone, self._convert
     values = tensor(self, *arguments).float().double()
     self._convert = convert
-    return values if convert is None else convert(values)
+    return convert(values)
 
 
 BREAKS = (

@@ -48,7 +48,7 @@ BREAKS = (
           f"{SEARCH}test_the_seed_decides_what_is_seen", put(search, "seed_of", lambda *_: 0)),
     Break("sweep", "one violation of a batch is judged",
           f"{SEARCH}test_the_worst_by_either_measure",
-          everywhere(search.worst_of, lambda worst, sides, part, *_: worst(sides, part, 1))),
+          everywhere(search.worst_of, lambda worst, part, *_: worst(part, 1))),
     Break("sweep", "violations are ranked by their relative size alone",
           f"{SEARCH}test_noise_does_not_hide_a_violation",
           around(search, "excess", lambda excess, sides, **_: excess(sides))),

@@ -60,7 +60,7 @@ def around() -> dict:
         module = importlib.import_module(room)
         names = getattr(module, "__all__", [name for name in vars(module) if name[0] != "_"])
         known |= {name: getattr(module, name) for name in names}
-    net, x = networks_at_points()(BatchSource(seed=1, size=None))
+    net, x = networks_at_points()(BatchSource(seed=1))
 
     @rankcheck.conjecture("excerpt.mine", instances=networks_at_points(depth=(2, 2)))
     def test_mine(net, x):

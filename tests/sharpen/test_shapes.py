@@ -17,9 +17,9 @@ def layers(source):
 
 def test_neighbours_have_a_layer_more_or_less(declare):
     claim = declare(lambda x: x, layers())
-    source = ShapedSource((3, 1, 2, 3, 1), 0, None)
+    source = ShapedSource((3, 1, 2, 3, 1), 0)
     claim.instances(source)
-    near = {shape.integers for shape in Shapes(claim, 0).neighbours(source.record)}
+    near = {shape.integers for shape in Shapes(claim, 0).neighbours(source.record.instance(0))}
     assert {(4, 1, 2, 2, 3, 1), (4, 1, 2, 3, 3, 1), (2, 1, 2, 1), (3, 1, 2, 2, 1)} <= near
 
 

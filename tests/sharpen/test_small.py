@@ -135,9 +135,9 @@ def test_the_conjecture_of_the_readme(declare):
         return leq(power, 0.9 * net.cost() / net.depth)
 
     claim = declare(body, balanced_linear_networks())
-    source = BatchSource(3, None)
+    source = BatchSource(3)
     claim.instances(source)
-    big = Instance(claim, claim.instances, source.record)
+    big = Instance(claim, claim.instances, source.record.instance(0))
     small = made_small(big, 0, budget=5)
     assert ratio(small) == Fraction(10, 9)
     assert small.exact[0].widths == (1, 1)

@@ -37,9 +37,9 @@ def peak(declare):
 
 
 def at(*values):
-    source = ShapedSource((), 0, None)
+    source = ShapedSource((), 0)
     source.tensor(len(values))
-    return source.record.with_tensors([torch.tensor(values, dtype=torch.float64)])
+    return source.record.instance(0).with_tensors([torch.tensor(values, dtype=torch.float64)])
 
 
 def test_an_instance_is_polished_to_the_top_near_it(peak):
@@ -60,10 +60,10 @@ def test_what_is_not_better_than_what_is_known_is_not_judged(peak):
 
 def test_an_instance_of_another_length_fits_with_a_run_repeated_or_left_out(declare):
     claim = declare(lambda x, z: leq(x.sum(-1), 1 + z * z), chains())
-    source = ShapedSource((2,), 0, None)
+    source = ShapedSource((2,), 0)
     claim.instances(source)
     values = [torch.tensor(float(n), dtype=torch.float64) for n in range(1, 6)]
-    two = source.record.with_tensors(values)
+    two = source.record.instance(0).with_tensors(values)
 
     def fits(length):
         gauge = Gauge(claim, Shape("instances", (length,)))

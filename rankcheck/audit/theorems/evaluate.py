@@ -21,7 +21,7 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import RelationKind
 from rankcheck.engine.counterexamples.instance import by_instance
-from rankcheck.engine.verification.evaluation import Drawn, evaluate_instances
+from rankcheck.engine.verification.batches import Drawn, evaluate_instances
 from rankcheck.engine.verification.mapped import beside
 from rankcheck.theory.instances.record import Entries, Record
 from rankcheck.theory.instances.source import Instances

@@ -18,7 +18,7 @@ from rankcheck.decide.prove.proof import Proof
 from rankcheck.decide.prove.settings import Unproved
 from rankcheck.engine.counterexamples.instance import Instance
 from rankcheck.engine.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
-from rankcheck.engine.verification.evaluation import evaluate_batch
+from rankcheck.engine.verification.batches import evaluate_batch
 from rankcheck.engine.verification.search import worst_of
 from rankcheck.errors import InstallationError
 from rankcheck.theory.instances.drivers import Drawing, ScopeSource

@@ -18,15 +18,9 @@ from rankcheck.claims.claim import Claim
 from rankcheck.engine.hunt.margins import Margins, join, margins
 from rankcheck.engine.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
 from rankcheck.engine.hunt.sample import EMPTY, Sample, outside, rows_of
+from rankcheck.engine.verification.batches import Drawn, draw_batch, evaluate_instances, runs_singly
 from rankcheck.engine.verification.counts import Counts
-from rankcheck.engine.verification.evaluation import (
-    Drawn,
-    Evaluation,
-    Part,
-    draw_batch,
-    evaluate_instances,
-    runs_singly,
-)
+from rankcheck.engine.verification.evaluation import Evaluation, Part
 from rankcheck.errors import InputError
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Instances, Rejected, Source

@@ -16,8 +16,8 @@ from rankcheck.engine.counterexamples.shrinking import shrink_record
 from rankcheck.engine.hunt.arena import HuntError
 from rankcheck.engine.hunt.result import Verdict
 from rankcheck.engine.hunt.shard import Finding, Shard
+from rankcheck.engine.verification.batches import evaluate_batch
 from rankcheck.engine.verification.counts import Counts
-from rankcheck.engine.verification.evaluation import evaluate_batch
 from rankcheck.engine.verification.ledger import Scope
 from rankcheck.engine.verification.search import batches
 from rankcheck.engine.verification.tally import Tally, hidden, hollow

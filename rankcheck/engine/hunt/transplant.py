@@ -19,7 +19,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.engine.hunt.arena import Arena, Shape, generated
 from rankcheck.engine.hunt.points import ShapedSource
 from rankcheck.engine.hunt.sample import Sample
-from rankcheck.engine.verification.evaluation import draw_batch
+from rankcheck.engine.verification.batches import draw_batch
 from rankcheck.engine.verification.mapped import over
 from rankcheck.theory.instances.drivers import ReplaySource
 from rankcheck.theory.instances.record import Entries, Integer, Record

@@ -9,9 +9,11 @@ from typing import Any
 import torch
 
 from rankcheck.claims.claim import Claim, ClaimError
-from rankcheck.engine.verification.evaluation import Drawn, Part, runs_singly, way_of
+from rankcheck.engine.verification.batches import Drawn, runs_singly
+from rankcheck.engine.verification.evaluation import Part
 from rankcheck.engine.verification.mapped import over
 from rankcheck.engine.verification.sizes import is_matrix, is_points, sizes_of
+from rankcheck.engine.verification.ways import way_of
 from rankcheck.theory.instances.drivers import ReplaySource
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Instances

@@ -14,13 +14,9 @@ import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.engine.counterexamples.instance import Instance, excess
+from rankcheck.engine.verification.batches import draw_batch, evaluate_batch, runs_singly
 from rankcheck.engine.verification.counts import Counts
-from rankcheck.engine.verification.evaluation import (
-    Part,
-    draw_batch,
-    evaluate_batch,
-    runs_singly,
-)
+from rankcheck.engine.verification.evaluation import Part
 from rankcheck.engine.verification.ledger import Scope
 from rankcheck.engine.verification.profiles import Profile
 from rankcheck.engine.verification.search import violations

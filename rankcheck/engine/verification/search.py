@@ -23,16 +23,14 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.engine.counterexamples.drawing import find_named, without_local_constants
 from rankcheck.engine.counterexamples.instance import Instance, excess
 from rankcheck.engine.counterexamples.judge import Judgement
-from rankcheck.engine.verification.counts import Counts
-from rankcheck.engine.verification.evaluation import (
+from rankcheck.engine.verification.batches import (
     Drawn,
-    Evaluation,
-    Part,
     evaluate_batch,
     evaluate_drawn,
     evaluate_instances,
-    instance_text,
 )
+from rankcheck.engine.verification.counts import Counts
+from rankcheck.engine.verification.evaluation import Evaluation, Part, instance_text
 from rankcheck.engine.verification.profiles import Profile
 from rankcheck.engine.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.engine.verification.tally import Tally

@@ -7,7 +7,8 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.engine.counterexamples.instance import excess
-from rankcheck.engine.verification.evaluation import Part, evaluate_batch
+from rankcheck.engine.verification.batches import evaluate_batch
+from rankcheck.engine.verification.evaluation import Part
 from rankcheck.engine.verification.profiles import Profile, Settings
 from rankcheck.engine.verification.search import JUDGED, draw, sweep, worst_of
 from rankcheck.engine.verification.stages import search

@@ -53,7 +53,7 @@ def test_a_document_is_added(command, monkeypatch):
     ("arguments", "fact"),
     [
         ("Rank.Upper", "'Rank.Upper'"),
-        ("rank.cross-example", "cross_example.py"),
+        ("rank.cross-example", "bottleneck_rank.py"),
         ("t.a", "a.py exists"),
         ("", "neither a claim nor a document"),
         ("t.a --document b", "both a claim and a document"),

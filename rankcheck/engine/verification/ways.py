@@ -1,0 +1,97 @@
+"""How a claim runs at each discrete shape: mapped or one at a time, watched or not."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from rankcheck.claims.claim import Claim
+from rankcheck.theory.instances.record import Record
+from rankcheck.theory.instances.source import Instances
+
+#: Libraries that catch nothing that torch raises under a map.
+QUIET = sys.stdlib_module_names | {"rankcheck", "torch", "numpy", "scipy", "flint"}
+
+
+@dataclass(eq=False)
+class Way:
+    """What is known of how a claim runs at a discrete shape.
+
+    Attributes:
+        sizes: what is the same for all instances of the shape; None before one was built.
+        plain: whether its code needs no watch while it is mapped.
+        singly: why its instances run one at a time; empty where they are mapped, None before that
+            was tried.
+    """
+
+    sizes: dict[str, int] | None = None
+    plain: bool = False
+    singly: str | None = None
+
+
+@dataclass(eq=False)
+class Ways:
+    """What is known of how a claim runs with a generator.
+
+    Attributes:
+        at: by the integers of a shape.
+        plain: at how many shapes in a row no integers were near those that wrap.
+    """
+
+    at: dict[tuple[int, ...], Way] = field(default_factory=dict)
+    plain: int = 0
+
+    @property
+    def watched(self) -> bool:
+        """Whether integers are watched at a new shape."""
+        return self.plain < WATCHED
+
+
+#: A generator and a body whose integers stay small at so many shapes are not watched at others.
+WATCHED = 24
+#: Of each claim that is alive, by generator.
+_WAYS: WeakKeyDictionary[Claim, dict[str, Ways]] = WeakKeyDictionary()
+
+
+def way_of(claim: Claim, family: Instances, record: Record) -> Way:
+    """What is known of how a claim runs at the shape of a record."""
+    return ways_of(claim, family).at.setdefault(record.integers, Way())
+
+
+def ways_of(claim: Claim, family: Instances) -> Ways:
+    """What is known of how a claim runs with a generator."""
+    return _WAYS.setdefault(claim, {}).setdefault(family.name, Ways())
+
+
+@cache
+def catches_nothing(file: Path) -> bool:
+    """Whether the code of a file, and of those beside it that it imports, catches no exception.
+
+    Imports of anything but these and libraries that catch nothing count as if they did.
+    """
+    try:
+        tree = ast.parse(file.read_text("utf-8"))
+    except (OSError, ValueError, SyntaxError):
+        return False
+    for node in ast.walk(tree):
+        match node:
+            case ast.Try() | ast.TryStar() | ast.FunctionDef(name="__exit__"):
+                return False
+            case ast.Name("suppress") | ast.Attribute(attr="suppress") | ast.alias("suppress"):
+                return False
+            case ast.ImportFrom(module=str(name), level=1):
+                if not catches_nothing(file.parent / f"{name}.py"):
+                    return False
+            case ast.ImportFrom(module=name, level=level) if level or not _quiet(name):
+                return False
+            case ast.Import(names) if not all(_quiet(alias.name) for alias in names):
+                return False
+    return True
+
+
+def _quiet(module: str | None) -> bool:
+    return module is not None and module.partition(".")[0] in QUIET
