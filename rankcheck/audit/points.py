@@ -43,8 +43,6 @@ MOST = 256
 MEMORY = 2**27
 #: The Gram matrix of the tangent kernel has at most so many rows, or those of one point.
 KERNEL_ROWS = 1000
-#: It is computed in tiles of so many rows, two for each layer at a time.
-KERNEL_TILE = 256
 
 
 @dataclass(eq=False)
@@ -251,8 +249,7 @@ def _kernel_top(net: Network, X: Tensor, biases: tuple[bool, ...]) -> tuple[floa
     """The largest eigenvalue of Θ(X, X)/K on K points at even distances, and K."""
     number = min(len(X), max(1, KERNEL_ROWS // net.widths[-1]))
     places = torch.arange(number) * len(X) // number
-    block = max(1, KERNEL_TILE // net.widths[-1])
-    K = gram(net, X[places.to(X.device)], biases=biases, block=block)
+    K = gram(net, X[places.to(X.device)], biases)
     return max(0.0, float(torch.linalg.eigvalsh(K)[-1])) / number, number
 
 

@@ -71,7 +71,7 @@ def without_transforms(error: BaseException) -> str | None:
     if not any(module.startswith(TRANSFORMS) for module in modules):
         return None
     return (
-        "the transforms of torch.func and torch.autograd; in place of vmap let the body take "
-        "leading batch axes, in place of grad, jacrev and hessian write the derivative as a "
-        "formula, that of a network as Network.jacobian"
+        "the transforms of torch.func and torch.autograd; in place of vmap write the formula for "
+        "all rows, in place of grad, jacrev and hessian write the derivative as a formula, that "
+        "of a network as Network.jacobian"
     )

@@ -46,9 +46,9 @@ VERDICTS: Mapping[Verdict, Words] = {
         "a conjecture that nothing has broken", plural="guarded", tone="open", style="cyan"
     ),
     "failed": Words(
-        "a control was not caught, nothing was asserted, the body mixes the instances of a batch "
-        "or branches on what is drawn, the check raised (on some instance inside the hypotheses, "
-        "or on all), a stored certificate proves nothing, or the claim is malformed",
+        "a control was not caught, nothing was asserted, the body is no function of what is drawn, "
+        "the check raised (on some instance inside the hypotheses, or on all), a stored "
+        "certificate proves nothing, or the claim is malformed",
         plural="failed",
         tone="bad",
     ),

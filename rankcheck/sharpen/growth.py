@@ -20,7 +20,7 @@ from rankcheck.theory.instances.record import Entries, Record
 LARGE, RUNGS = 10.0, 3
 #: An entry that is not 0 and this close to it is near 0.
 NEAR = 2.0**-16
-#: Instances among which the way is looked for, and for a body that takes no batch.
+#: Instances among which the way is looked for, and where they run one at a time.
 SIZE, SINGLES = 4096, 64
 
 

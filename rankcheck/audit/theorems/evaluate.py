@@ -158,7 +158,7 @@ def at_points(
 @torch.no_grad()
 def on_data(claim: Claim, net: Network, *data: Tensor) -> tuple[Outcome, ...]:
     """A claim about a network and data (N, n_0), or about a network alone."""
-    return _outcomes(beside([[relation.spread() for relation in claim.relations((net, *data))]]))
+    return _outcomes(beside([tuple(one.spread() for one in claim.relations((net, *data)))]))
 
 
 def _outcomes(relations: Sequence[Relation]) -> tuple[Outcome, ...]:

@@ -264,7 +264,7 @@ class Arena:
         left = torch.ones(count, dtype=torch.bool)
         left[torch.cat(places) if places else []] = False
         if bool(left.any()) or not found:
-            found.append(outside((int(left.sum()),), len(self.least) or 1, self.device))
+            found.append(outside(int(left.sum()), len(self.least) or 1, self.device))
             places.append(left.nonzero().reshape(-1))
         measured = join(found)
         order = torch.cat(places).argsort()

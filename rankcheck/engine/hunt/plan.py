@@ -44,8 +44,8 @@ NEW, WAITING, FITS = 6, 24, 1
 #: A survey visits so many times as many shapes where margins rank nothing: where those of the
 #: surveys so far differ by no more than `TIED`.
 WIDER, TIED = 8, 1e-9
-#: The share of the first survey that the simplest shapes have; the share of each survey that the
-#: tight family has; and the share of its visits that a survey makes if the body takes no batch.
+#: The share of the first survey that the simplest shapes have, and of each survey that the tight
+#: family has.
 SIMPLEST, OF_TIGHT = 0.5, 0.125
 #: The round from which late strategies are used.
 LATE = 2

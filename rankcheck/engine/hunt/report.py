@@ -47,7 +47,7 @@ def seen_anew(claim: Claim, seed: int) -> tuple[str, str]:
             _, evaluation = evaluate_batch(claim, family, source)
             tally.count(evaluation)
             for part in evaluation.parts:
-                tally.add(part, family)
+                tally.add(part)
     unseen, lines, drawn = hidden(claim, [tally]), "", tally.counts.evaluated
     for number, one in tally.relations.items():
         name = relation_name(one.label, number)

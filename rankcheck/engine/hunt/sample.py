@@ -59,12 +59,12 @@ def rows_of(records: Sequence[Record]) -> Record:
     return records[0].with_tensors([torch.cat(column) for column in columns])
 
 
-def outside(batch: tuple[int, ...], relations: int, device: torch.device | str = "cpu") -> Margins:
+def outside(count: int, relations: int, device: torch.device | str = "cpu") -> Margins:
     """The margins of instances that lie outside the hypotheses."""
-    margin = torch.full((relations, *batch), torch.inf, dtype=torch.float64, device=device)
-    nowhere = torch.zeros(batch, dtype=torch.bool, device=device)
+    margin = torch.full((relations, count), torch.inf, dtype=torch.float64, device=device)
+    nowhere = torch.zeros(count, dtype=torch.bool, device=device)
     none = torch.full_like(margin[0], -torch.inf)
     return Margins(margin, margin, margin, none, none, nowhere)
 
 
-EMPTY = Sample(Record(()), outside((0,), 1))
+EMPTY = Sample(Record(()), outside(0, 1))

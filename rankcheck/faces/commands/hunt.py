@@ -1,8 +1,8 @@
 """Hunt a claim: spend seconds on breaking it; a counterexample is certified and made small.
 
 A SELECTOR is the id of a claim, a file, or FILE::NAME with claims of your own; each claim that it
-selects is hunted for the budget. A claim that cannot be hunted, because it is malformed or mixes
-the instances of a batch, is reported, and the others are hunted.
+selects is hunted for the budget. A claim that cannot be hunted, because it is malformed, is
+reported, and the others are hunted.
 
 Exit codes: 0 the claims survived, 1 a counterexample is proved, 2 wrong input, 3 undecided (a
 violation is neither proved nor excluded, or almost no instance satisfied the hypotheses), 130

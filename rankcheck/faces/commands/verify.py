@@ -4,8 +4,8 @@ A SELECTOR is the id of a claim, a prefix of ids (`rank`), a glob (`*-as-printed
 folder or FILE::NAME with claims of your own. Without one, all of rankcheck's claims are verified.
 
 Exit code 0: every claim is as expected. 1: a counterexample is proved where none was expected, or a
-claim failed (a control was not caught, nothing was asserted, its body mixes the instances of a
-batch, the check raised, or the claim is malformed). 2: wrong input. 3: a claim is undecided.
+claim failed (a control was not caught, nothing was asserted, its body is no function of what is
+drawn, the check raised, or the claim is malformed). 2: wrong input. 3: a claim is undecided.
 
 In GitHub Actions, what is not as expected is annotated at its claim, and in the summary of the job.
 """

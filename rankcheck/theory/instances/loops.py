@@ -13,15 +13,8 @@ from typing import Any
 import torch
 
 from rankcheck.theory.instances.matrices import away_from_zero, orthogonal, positive
-from rankcheck.theory.instances.networks import Range, Slopes, slope
-from rankcheck.theory.instances.promises import (
-    SLOPES,
-    Promise,
-    has_slope,
-    inside,
-    is_identity,
-    promises,
-)
+from rankcheck.theory.instances.networks import Range, slope
+from rankcheck.theory.instances.promises import Promise, inside, is_identity, promises
 from rankcheck.theory.instances.source import Source, instances
 from rankcheck.theory.witnesses.loops import Loop, activate, close
 
@@ -71,7 +64,6 @@ def positive_square(v: Any) -> Any:
 RAYS = Promise("their number is in the range", lambda o, f: inside(o.rays, f.rays.shape[-1]))
 SPINE = Promise("the spine has so many columns", lambda o, f: f.spine.shape[-1] == o.spine)
 LENGTH = Promise("the number of layers is in the range", lambda o, f: inside(o.length, f.length))
-SLOPE = Promise(SLOPES, lambda o, f: has_slope(o.slopes, f.slope))
 
 
 @instances
@@ -83,16 +75,8 @@ SLOPE = Promise(SLOPES, lambda o, f: has_slope(o.slopes, f.slope))
     rays=RAYS,
     spine=SPINE,
     length=LENGTH,
-    slopes=SLOPE,
 )
-def loops(
-    source: Source,
-    *,
-    rays: Range = (2, 4),
-    spine: int = 0,
-    length: Range = (1, 4),
-    slopes: Slopes = "any",
-) -> Loop:
+def loops(source: Source, *, rays: Range = (2, 4), spine: int = 0, length: Range = (1, 4)) -> Loop:
     """Loops around stars of rays, in at most one dimension more than there are rays and spine.
 
     Some loops do not close (:meth:`rankcheck.theory.witnesses.loops.Loop.closes`): their last layer
@@ -102,7 +86,7 @@ def loops(
     width = source.integer(max(1, spine), m + spine + 1)
     kinked = source.integer(0, width - spine)
     across, along = star(source, width, m, spine, kinked)
-    return loop_around(source, across, along, kinked, slope(source, slopes), length=length)
+    return loop_around(source, across, along, kinked, slope(source), length=length)
 
 
 def planar_loop(source: Source, across: Any, along: Any, a: Any) -> Loop:
@@ -126,14 +110,12 @@ def planar_loop(source: Source, across: Any, along: Any, a: Any) -> Loop:
             and torch.stack([is_identity(W.mT @ W).all(-1).all(-1) for W in f.weights]).all(0)
         ),
     ),
-    spine=SPINE,
-    slopes=SLOPE,
 )
-def planar_loops(source: Source, *, spine: int = 0, slopes: Slopes = "any") -> Loop:
-    """Planar loops around three or four rays in the plane or two on a line, and a spine."""
+def planar_loops(source: Source) -> Loop:
+    """Planar loops around three or four rays in the plane or two on a line."""
     rays = source.choice((3, 2, 4, 2))
-    across, along = star(source, min(rays - 1, 2) + spine, rays, spine, 0)
-    return planar_loop(source, across, along, slope(source, slopes))
+    across, along = star(source, min(rays - 1, 2), rays, 0, 0)
+    return planar_loop(source, across, along, slope(source))
 
 
 def layers_near(source: Source, n: int, kinked: int, small: Any) -> Any:
@@ -154,15 +136,9 @@ def layers_near(source: Source, n: int, kinked: int, small: Any) -> Any:
     rays=RAYS,
     spine=SPINE,
     length=LENGTH,
-    slopes=SLOPE,
 )
 def bent_loops(
-    source: Source,
-    *,
-    rays: Range = (3, 4),
-    spine: int = 0,
-    length: Range = (1, 4),
-    slopes: Slopes = "any",
+    source: Source, *, rays: Range = (3, 4), spine: int = 0, length: Range = (1, 4)
 ) -> Loop:
     """Loops near planar ones of least cost, around stars that are bent out of the plane.
 
@@ -171,7 +147,7 @@ def bent_loops(
     [2⁻⁶, 1/4]. Linear layers differ from orthogonal ones by as much.
     """
     m, d = source.integer(*rays), 2 + spine
-    a = slope(source, slopes)
+    a = slope(source)
     small = positive(source, 1, 1, low=2.0**-6, high=0.25)
     across, along = star(source, d, m, spine, 0)
     return bent_around(source, across, along, a, small, length=length)
@@ -212,16 +188,15 @@ def blind(W: Any, v: Any) -> Any:
         lambda o, f: f.rays.shape[-1] == 3 and len(f.bent) == 1 and set(f.kinked) == {2},
     ),
     length=LENGTH,
-    slopes=SLOPE,
 )
-def stopped_loops(source: Source, *, length: Range = (1, 4), slopes: Slopes = "any") -> Loop:
+def stopped_loops(source: Source, *, length: Range = (1, 4)) -> Loop:
     """Loops near planar ones with a kink on a ray: three arcs, of which the first bends at a stop.
 
     Two linear units show straight rays. One kinked unit has its kink in the centre, the other at
     the stop. They read, and are read, with weights of at most a drawn share in [2⁻⁶, 1/4]. The
     first ray is longer than the others, so that the kink at the stop does not meet them.
     """
-    a = slope(source, slopes)
+    a = slope(source)
     t = source.choice((Fraction(1, 2), Fraction(1, 4), Fraction(3, 4)))
     small = positive(source, 1, 1, low=2.0**-6, high=0.25)
     long = 8 * away_from_zero(source, 2, 1, least=0.25, high=1.0)

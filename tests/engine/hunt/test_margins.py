@@ -60,7 +60,7 @@ def test_what_is_not_asserted_or_not_valid_has_no_margin():
 
 
 def test_instances_outside_have_neither_margins_nor_violations():
-    none = outside((3,), 2)
+    none = outside(3, 2)
     for name in ("relative", "distance", "steady"):
         assert getattr(none, name).tolist() == [[math.inf] * 3] * 2
     for name in ("beyond", "absolute"):
