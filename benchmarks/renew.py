@@ -3,8 +3,8 @@
     python -m benchmarks.renew [ID ...]
 
 Counterexamples, best instances and proofs carry a hash of the text of their claim. After a claim
-was written anew, each of them is proved for it as it is now; what stands gets the new hash, and no
-other number changes. What does not stand is named, and its file is left as it is.
+was written anew, each of them is proved for it as it is now; what stands gets the new hash and the
+place of the claim, and no number changes. What does not stand is named, and its file is left as it is.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def renewed(entry: Entry) -> list[str]:
         except Exception as error:
             lines.append(f"{path} does not stand: {type(error).__name__}: {error}")
             continue
-        data[HASH] = claim.statement_hash
+        data |= {HASH: claim.statement_hash, "file": form.whereabouts(path.parent, claim)[0]}
         form.write(path, {name: value for name, value in data.items() if name != CHECKSUM})
         lines.append(f"{path} is renewed")
     return lines

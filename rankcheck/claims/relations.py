@@ -376,8 +376,19 @@ def _exactly(side: Array, integer: int | None) -> BallArray:
 
 
 def widened(array: Any, shape: tuple[int, ...]) -> Any:
-    """Give an array of shape `(*B)` the trailing axes of a shape, or broadcast it."""
+    """Give an array of shape `(*B)` the trailing axes of a shape, or broadcast it.
+
+    Raises:
+        ValueError: if it does not fit the shape.
+    """
     extra = len(shape) - array.ndim
+    if extra < 0 and array.numel() == 1:
+        array = array.reshape(())
+    elif extra < 0:
+        raise ValueError(
+            f"where=, scale=, error= and terms= have the shape of the sides, {shape}, or fewer "
+            f"axes; received {tuple(array.shape)}"
+        )
     if extra > 0 and array.ndim and tuple(array.shape) == shape[: array.ndim]:
         array = array.reshape((*array.shape, *(1,) * extra))
     return array.expand(shape)

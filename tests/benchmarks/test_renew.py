@@ -21,7 +21,9 @@ def kept(tmp_path, monkeypatch):
     shutil.copy(FORM.path(entry), path)
     data = json.loads(path.read_text("utf-8"))
     FORM.write(path, {n: v for n, v in data.items() if n != "sha256"} | {renew.HASH: "0" * 64})
-    form = SimpleNamespace(path=lambda _: path, write=FORM.write)
+    form = SimpleNamespace(
+        path=lambda _: path, write=FORM.write, whereabouts=lambda *_: (data["file"], "")
+    )
 
     def run(again):
         monkeypatch.setattr(renew, "KINDS", ((form, again),))
