@@ -1,6 +1,5 @@
-"""Gradient flow, at one instant. Du, Hu, Lee: it conserves the balance of each hidden unit, and of the
-layers of a linear network. Arora, Cohen, Hazan: if these are balanced, their product follows a flow
-of its own."""
+"""Gradient flow, at one instant: the balance of hidden units and of linear layers, which it conserves
+(Du, Hu, Lee), and the product of balanced linear layers (Arora, Cohen, Hazan)."""
 
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,6 @@
-"""Layers near low rank. Galanti, Siegel, Gupte, Poggio: what n steps of SGD with weight decay add to
-a layer has rank at most n times the size of a batch. Zangrando, Deidda, Brugiapaglia, Guglielmi,
-Tudisco: at a stationary point of a loss with ridge the layers have rank K, up to how much the
-features vary within K classes."""
+"""Layers near low rank: what n steps of SGD with weight decay add to a layer (Galanti, Siegel, Gupte,
+Poggio), and layers at a stationary point of a loss with ridge, up to how much the features vary within
+classes (Zangrando, Deidda, Brugiapaglia, Guglielmi, Tudisco)."""
 
 import torch
 

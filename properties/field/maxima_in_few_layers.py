@@ -1,7 +1,5 @@
-"""Maxima in few layers. Bakaev, Brunck, Hertrich, Stade and Yehudayoff: the maximum of five numbers
-takes two hidden layers, and that of n numbers, or a continuous piecewise linear function of n
-variables, about log₃ n. Grillo, Hertrich and Loho: the maximum of seven numbers takes maxima of three
-and, behind them, maxima of two."""
+"""Maxima in few layers: of five and of n numbers, and piecewise linear functions (Bakaev, Brunck,
+Hertrich, Stade, Yehudayoff); of seven numbers by maxima of three and of two (Grillo, Hertrich, Loho)."""
 
 from functools import cache
 

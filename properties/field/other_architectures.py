@@ -1,6 +1,5 @@
-"""Representation costs of other architectures. Leaky ResNets: the cost of the identity is at least a
-stable rank of the representations. Gunasekar, Lee, Soudry, Srebro 2018 and Dai, Karzand, Srebro 2021:
-that of a linear convolutional network is a power sum of the Fourier coefficients of its predictor."""
+"""Representation costs of other architectures: the identity in leaky ResNets, and predictors of linear
+convolutional networks (Gunasekar, Lee, Soudry, Srebro 2018; Dai, Karzand, Srebro 2021)."""
 
 from fractions import Fraction
 from functools import reduce

@@ -25,8 +25,8 @@ def without_output_bias(net):
 def summands(source: Source, *, output_biases=False, depth=(2, 5), width=(1, 3)):
     """Two networks of one depth and slope, with hidden biases, and a point off their kinks."""
     f, x = network_at_points(source, depth=depth, width=width)
-    ends = {"inputs": f.widths[0], "outputs": f.widths[-1]}
-    g = network(source, depth=(f.depth, f.depth), width=width, slopes="relu", **ends)
+    L, m, n = f.depth, f.widths[0], f.widths[-1]
+    g = network(source, depth=(L, L), width=width, inputs=m, outputs=n, slopes="relu")
     g = clear_of_boundaries(source, f.with_parameters(g.weights, g.biases), x)
     if output_biases:
         return f, g, x

@@ -103,6 +103,36 @@ def unwatched(of: bool = True) -> Iterator[None]:
         _watched.reset(token)
 
 
+#: Functions whose integers may wrap for another instance where they are small for this one.
+GROWING = frozenset(
+    [
+        "mul",
+        "multiply",
+        "pow",
+        "prod",
+        "cumprod",
+        "square",
+        "matmul",
+        "mm",
+        "bmm",
+        "mv",
+        "dot",
+        "inner",
+        "outer",
+        "einsum",
+        "tensordot",
+        "kron",
+        "lshift",
+        "bitwise_left_shift",
+        "addmm",
+        "addcmul",
+        "vander",
+        "matrix_power",
+        "scatter_reduce",
+    ]
+)
+
+
 class _Widths(TorchFunctionMode):
     """Looks at the results of functions of plain tensors; ball arrays look after themselves."""
 
@@ -164,7 +194,9 @@ class _Widths(TorchFunctionMode):
                 return result
             near = 2.0 ** (torch.iinfo(result.dtype).bits // 2)
             of_reals = name in CONVERSIONS and args[0].dtype not in INTEGERS
-            _Widths.risks += of_reals or not bool((wide.abs() < near).all())
+            plain = name.strip("_")  # of __rmul__ and __imul__ too
+            grows = bool({plain, plain[1:]} & GROWING)
+            _Widths.risks += of_reals or grows or not bool((wide.abs() < near).all())
             if not bool(wraps.any()):
                 return result
             _note(f"{name.strip('_')} of {result.dtype}")

@@ -18,9 +18,10 @@ from rankcheck.claims.claim import Claim
 from rankcheck.engine.hunt.margins import Margins, join, margins
 from rankcheck.engine.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
 from rankcheck.engine.hunt.sample import EMPTY, Sample, outside, rows_of
-from rankcheck.engine.verification.batches import Drawn, draw_batch, evaluate_instances, runs_singly
+from rankcheck.engine.verification.batches import Drawn, draw_batch, evaluate_instances
 from rankcheck.engine.verification.counts import Counts
 from rankcheck.engine.verification.evaluation import Evaluation, Part
+from rankcheck.engine.verification.ways import Way, ways_of
 from rankcheck.errors import InputError
 from rankcheck.theory.instances.record import Record
 from rankcheck.theory.instances.source import Instances, Rejected, Source
@@ -35,8 +36,6 @@ SAME = 1e-9
 SAMPLE, SINGLES, LARGEST = 512, 24, 4096
 #: Number of entries in a sample, beyond which it has fewer instances, and the fewest that it has.
 ENTRIES, FEWEST = 2**17, 64
-#: So many instances of a shape tell whether they run one at a time.
-PROBED = 4
 #: A violation larger than this, relative to the sides, is hardly rounding.
 SURE = 1e-6
 #: The families of a claim that a hunt draws from.
@@ -178,19 +177,16 @@ class Arena:
         self.raised = ""
         self.round = number
         self._until = until
-        self._entries: int | None = None
-        self._batched: bool | None = None
+
+    @property
+    def way(self) -> Way:
+        """What is known of how the claim runs at the shape."""
+        return ways_of(self.claim, self.family).at.setdefault(self.shape.integers, Way())
 
     @property
     def batched(self) -> bool:
-        """Whether the instances of the shape are mapped over, and not run one at a time."""
-        if self._batched is None:
-            with suppress(Exception):  # a sample meets it again
-                source = ShapedSource(self.shape.integers, 0, PROBED, self.device)
-                batch = draw_batch(self.claim, self.family, source)
-                if batch.whole and batch.record.tensors:
-                    self._batched = not runs_singly(self.claim, self.family, batch)
-        return self._batched is not False
+        """Whether the instances of the shape are mapped over, as far as is known."""
+        return not self.way.singly
 
     @property
     def sample_size(self) -> int:
@@ -212,12 +208,12 @@ class Arena:
 
     def _width(self) -> int:
         """Number of entries of an instance of the shape."""
-        if self._entries is None:
+        if self.way.entries is None:
             source = ShapedSource(self.shape.integers, 0, device=self.device)
             with suppress(Exception):  # a sample meets it again
                 self.family(source)
-            self._entries = sum(tensor.numel() for tensor in source.record.tensors)
-        return self._entries
+            self.way.entries = sum(tensor.numel() for tensor in source.record.tensors)
+        return self.way.entries
 
     def sure(self, measured: Margins) -> bool:
         """Whether an instance has a violation that is hardly rounding."""
@@ -242,15 +238,15 @@ class Arena:
         if structured or magnitudes:
             make = StructuredSource if structured else MagnitudeSource
         source = make(self.shape.integers, seed, count, self.device)
-        batch = draw_batch(self.claim, self.family, source)
-        evaluation = self._evaluated(batch)
+        share = min(1.0, SINGLES / count) if self.way.singly is None else 1.0
+        evaluation = self._evaluated(draw_batch(self.claim, self.family, source), share)
         lost = Counter(evaluation.reasons)
         parts = [(part.record, self._margins(part, lost)) for part in evaluation.parts]
         sample = EMPTY
         if parts:
             joined = join([measured for _, measured in parts])
             sample = Sample(rows_of([record for record, _ in parts]), joined)
-        self._count(sample.margins, count, lost)
+        self._count(sample.margins, evaluation.counts.total + len(evaluation.raised), lost)
         self.offer(sample)
         return sample
 
@@ -319,13 +315,13 @@ class Arena:
             self.least = tuple(map(min, zip_longest(self.least, least, fillvalue=torch.inf)))
         self.counts += Counts(evaluated=inside, rejected=count - inside, reasons=dict(lost))
 
-    def _evaluated(self, batch: Drawn) -> Evaluation:
-        """The evaluation of a batch of this shape."""
+    def _evaluated(self, batch: Drawn, share: float = 1.0) -> Evaluation:
+        """The evaluation of a batch of this shape; of a share of it, if it runs one at a time."""
         self._check_clock()
         evaluation = batch.evaluation
         if batch.whole:
             evaluation = evaluate_instances(
-                self.claim, self.family, batch, before_each=self._check_clock
+                self.claim, self.family, batch, share=share, before_each=self._check_clock
             )
         if evaluation.raised and not self.raised:
             self.raised = evaluation.raised[0].told(self.claim)

@@ -23,12 +23,14 @@ class Way:
 
     Attributes:
         sizes: what is the same for all instances of the shape; None before one was built.
+        entries: how many an instance has; None before somebody asked.
         plain: whether its code needs no watch while it is mapped.
         singly: why its instances run one at a time; empty where they are mapped, None before that
             was tried.
     """
 
     sizes: dict[str, int] | None = None
+    entries: int | None = None
     plain: bool = False
     singly: str | None = None
 

@@ -421,6 +421,19 @@ def test_integers_that_wrap_under_a_map_run_alone(declare):
     assert {part.wrapped for part in found.parts} == {True, False}
 
 
+def test_integers_that_wrap_seldom_are_noticed(declare, tmp_path):
+    """They are small for the instance that is looked at first."""
+    (tmp_path / "quiet.py").write_text("")
+
+    def body(x):
+        return leq(torch.tensor(3) ** (41 * (x > 5)), 2**62)
+
+    found = evaluated(declare(body, numbers(), file=tmp_path / "quiet.py"), size=256)
+    expected = of_each(None, found, lambda x: 3.0**41 if x > 5 else 1.0)
+    assert left_sides(found) == pytest.approx(expected, rel=1e-12)
+    assert len(set(expected.values())) == 2
+
+
 def test_integers_in_a_map_of_the_bodys_own(declare):
     def body(x):
         tripled = torch.func.vmap(lambda n: 3 * n)(x.long())
