@@ -161,9 +161,14 @@ def test_graphs_of_max_identities(run, n, sizes, summands, fewest):
     orders = [*itertools.permutations(range(n))]
     sets = [s for k in range(sizes[0], sizes[1] + 1) for s in itertools.combinations(range(n), k)]
 
+    def permuted(term, order):
+        sides = ([[order[i] for i in s] for s in side] for side in (term.left, term.right))
+        image = witnesses.MaxTerm(term.coefficient, *sides)
+        return image.left, image.right
+
     def images(term):
-        """By MaxTerm.permuted, one permutation after the other."""
-        return frozenset((t.left, t.right) for t in map(term.permuted, orders))
+        """One permutation after the other."""
+        return frozenset(permuted(term, order) for order in orders)
 
     every = set()
     for k in range(1, summands + 1):

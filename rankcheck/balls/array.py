@@ -79,6 +79,11 @@ def _implemented(name: str) -> Any:
     return lambda x, other: FUNCTIONS[name](x, other)
 
 
+def _swapped(name: str) -> Any:
+    """The same with its two arguments swapped."""
+    return lambda x, other: FUNCTIONS[name](other, x)
+
+
 def _in_place(name: str) -> Any:
     """The operator that puts what another one makes into the places of an array."""
 
@@ -210,23 +215,8 @@ class BallArray(_Base):
     def __rtruediv__(self, other: Any) -> BallArray:
         return divide(other, self)
 
-    def __pow__(self, other: Any) -> BallArray:
-        return FUNCTIONS["pow"](self, other)
-
-    def __rpow__(self, other: Any) -> BallArray:
-        return FUNCTIONS["pow"](other, self)
-
-    def __floordiv__(self, other: Any) -> BallArray:
-        return FUNCTIONS["floor_divide"](self, other)
-
-    def __rfloordiv__(self, other: Any) -> BallArray:
-        return FUNCTIONS["floor_divide"](other, self)
-
-    def __mod__(self, other: Any) -> BallArray:
-        return FUNCTIONS["remainder"](self, other)
-
-    def __rmod__(self, other: Any) -> BallArray:
-        return FUNCTIONS["remainder"](other, self)
+    __pow__, __floordiv__, __mod__ = map(_implemented, ("pow", "floor_divide", "remainder"))
+    __rpow__, __rfloordiv__, __rmod__ = map(_swapped, ("pow", "floor_divide", "remainder"))
 
     def __matmul__(self, other: Any) -> BallArray:
         return checked("torch.matmul", torch.matmul, FUNCTIONS["matmul"], (self, other), {})

@@ -72,15 +72,8 @@ def var(
 
 
 @implements("std")
-def std(
-    input: Any,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-) -> BallArray:
-    return root_of_squares(var(input, dim, unbiased, keepdim, correction=correction))
+def std(*args: Any, **kwargs: Any) -> BallArray:
+    return root_of_squares(var(*args, **kwargs))
 
 
 @implements("prod")

@@ -180,14 +180,7 @@ class Relation:
         It can then be put beside the relations of other instances.
         """
         shape = tuple(self.lhs.shape)
-
-        def wide(value: Any) -> Any:
-            return widened(value, shape) if isinstance(value, torch.Tensor) else value
-
-        terms, where = wide(self.terms), wide(self.where)
-        return replace(
-            self, scale=wide(self.scale), error=wide(self.error), terms=terms, where=where
-        )
+        return self.map(lambda array: widened(array, shape))
 
     @property
     def arrays(self) -> dict[str, torch.Tensor]:

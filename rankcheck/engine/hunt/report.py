@@ -189,6 +189,6 @@ def report_finding(
         raise
     except (Rejected, RuntimeError, TypeError, ValueError) as error:
         raise HuntError(
-            f"{claim.id} raised {type(error).__name__} on an instance of a batch: {error}; a body "
-            "accepts one instance as well as a batch"
+            f"{claim.id} raised {type(error).__name__} on an instance of a batch alone: {error}; a "
+            "body accepts every instance inside the hypotheses"
         ) from error

@@ -11,7 +11,6 @@ it. What a claim says of an instance alone is what it says.
 
 from __future__ import annotations
 
-import linecache
 import math
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from rankcheck.balls import risks, unwatched, wraps
 from rankcheck.claims.claim import Claim, ImpureError
 from rankcheck.claims.relations import Relation
 from rankcheck.engine.counterexamples.rounding import beyond_rounding
+from rankcheck.engine.parallel.traces import innermost
 from rankcheck.engine.verification.evaluation import CULPRITS, Evaluation, Part, Raised
 from rankcheck.engine.verification.mapped import PASSED, Mapped, beside, pure, relations_over
 from rankcheck.engine.verification.sizes import sizes_of
@@ -376,13 +376,9 @@ def _one_shape(claim: Claim, family: Instances, batch: int = 2) -> Iterator[None
     except ReplayError as error:
         if batch == 1:
             raise
-        trace, place = error.__traceback__, ""
-        file = family.origin.__code__.co_filename
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == file:
-                text = linecache.getline(file, trace.tb_lineno).strip()
-                place = f"{shown_path(Path(file))}:{trace.tb_lineno}, `{text}`: "
-            trace = trace.tb_next
+        file = Path(family.origin.__code__.co_filename)
+        frame = innermost(error, [file])
+        place = "" if frame is None else f"{shown_path(file)}:{frame.lineno}, `{frame.line}`: "
         raise ImpureError(
             claim,
             f"with {family}: {place}what is drawn depends on a value that was drawn before "

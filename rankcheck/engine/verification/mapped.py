@@ -21,6 +21,7 @@ from hypothesis.errors import HypothesisException
 from rankcheck.balls import Mapping, mapping
 from rankcheck.claims.claim import Claim, ClaimError, ImpureError
 from rankcheck.claims.relations import Relation
+from rankcheck.engine.parallel.traces import innermost
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.theory.instances.drivers import MappedSource, ReplayError
 from rankcheck.theory.instances.record import Record
@@ -170,10 +171,5 @@ def _of_some(error: Exception) -> bool:
 
 def _named(claim: Claim, error: Exception) -> str:
     """What was raised inside of a map, and in which line of the claim."""
-    trace, line = error.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(claim.file):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    place = "" if line is None else f" in line {line}"
-    return f"{type(error).__name__}{place}"
+    frame = innermost(error, [claim.file])
+    return type(error).__name__ + ("" if frame is None else f" in line {frame.lineno}")

@@ -13,8 +13,6 @@ import torch
 
 from rankcheck.theory.linalg import Array, frobenius_squared, pseudo_inverse
 
-__all__ = ["cost_of_identity"]
-
 
 def cost_of_identity(A: Array) -> Array:
     """‖A σ(A)⁺‖_F², shape (*B), for A (*B, m, n) and σ the ReLU; rational for rational A.

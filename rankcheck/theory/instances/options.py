@@ -38,7 +38,7 @@ def _is_count(value: object, least: int) -> bool:
 
 def _complaint(name: str, value: Any, options: dict[str, Any]) -> str | None:
     """The rule that the value of an option breaks, if any."""
-    if name in ("size", "rows", "columns"):
+    if name == "size":
         pair = isinstance(value, tuple | list) and len(value) == 2
         if pair and all(_is_count(end, 1) for end in value) and value[0] <= value[1]:
             return None
@@ -52,6 +52,4 @@ def _complaint(name: str, value: Any, options: dict[str, Any]) -> str | None:
         return f"rank is None or an integer from 0 to the largest size, {size[1]}"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return f"{name} is a number"
-    if name == "condition":
-        return None if 1 <= value <= WORST else f"a condition number lies in [1, {WORST:g}]"
-    return None if 0 <= value <= 15 else f"{name} lies in [0, 15]"
+    return None if 1 <= value <= WORST else f"a condition number lies in [1, {WORST:g}]"

@@ -18,8 +18,6 @@ from rankcheck.balls import is_ball
 from rankcheck.theory.linalg import Array, Number
 from rankcheck.theory.networks.network import Network
 
-__all__ = ["interval_bounds"]
-
 
 def interval_bounds(net: Network, low: Array, high: Array) -> tuple[Array, Array]:
     """Arrays (*B, n_L) that bound net(x) from below and above for every low <= x <= high.

@@ -8,8 +8,6 @@ from rankcheck.theory.linalg import Array, Number
 from rankcheck.theory.networks.network import Network
 from rankcheck.theory.scalars import scalar
 
-__all__ = ["sgd_step"]
-
 
 def sgd_step(
     net: Network,

@@ -15,8 +15,6 @@ from rankcheck.theory.linalg import Array
 from rankcheck.theory.networks.evaluation import AtPoints
 from rankcheck.theory.networks.network import Network
 
-__all__ = ["backpropagated_errors", "squared_error_gradient", "value_gradient"]
-
 
 def backpropagated_errors(net: Network, x: Array, u: Array) -> tuple[Array, ...]:
     """The derivatives of F = Σ ⟨u_i, f(x_i)⟩ in α̃_1(x_i), ..., α̃_L(x_i): G_ℓ(x_i)ᵀ u_i.

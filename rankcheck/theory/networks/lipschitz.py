@@ -13,8 +13,6 @@ import torch
 from rankcheck.theory.linalg import Array, frobenius_squared, operator_norm
 from rankcheck.theory.networks.network import Network
 
-__all__ = ["lipschitz_square_above", "lipschitz_square_at"]
-
 
 def lipschitz_square_at(net: Network, x: Array) -> Array:
     """The square of the largest operator norm of the Jacobians of all these maps at the points x.

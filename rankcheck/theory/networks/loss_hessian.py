@@ -28,8 +28,6 @@ from rankcheck.theory.linalg import Array
 from rankcheck.theory.networks.network import Network
 from rankcheck.theory.scalars import scalar
 
-__all__ = ["loss_hessian", "number_of_parameters"]
-
 #: The step h.
 HESSIAN_STEP = Fraction(1, 2**12)
 #: The signs s, t of the four losses, whose product is the sign of the loss.

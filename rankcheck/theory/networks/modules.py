@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-__all__ = ["parameters_of", "slope_of"]
-
 
 def slope_of(layer: nn.Module) -> float | None:
     """The slope a of ReLU (0) or LeakyReLU; None for every other layer."""

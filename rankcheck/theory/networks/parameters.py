@@ -14,8 +14,6 @@ from rankcheck.balls import BallArray, mapped
 from rankcheck.theory.linalg import Array, Number
 from rankcheck.theory.networks.evaluation import Slope, check_array
 
-__all__ = ["check_parameters", "float64", "layers"]
-
 
 def layers(name: str, arrays: Iterable[Array]) -> tuple[Array, ...]:
     """The arrays of all layers.

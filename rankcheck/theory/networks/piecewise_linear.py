@@ -9,8 +9,6 @@ import torch
 
 from rankcheck.theory.linalg import Array
 
-__all__ = ["PiecewiseLinear", "zigzag"]
-
 
 @dataclass(frozen=True, eq=False)
 class PiecewiseLinear:

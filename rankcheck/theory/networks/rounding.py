@@ -29,9 +29,6 @@ import torch
 from rankcheck.theory.linalg import Array, frobenius_squared
 from rankcheck.theory.networks.evaluation import AtPoints, times
 
-__all__ = ["product_noise"]
-
-
 #: Vectors by which the norm of a Jacobian is estimated.
 PROBES = 4
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from rankcheck.text import array_text, number_text, short_text
 
-__all__ = ["network_text"]
-
 #: Networks with more parameters, or layers, are shown without them.
 PARAMETERS, LAYERS = 60, 6
 #: A number with more characters is rounded.

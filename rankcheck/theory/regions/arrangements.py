@@ -22,8 +22,6 @@ import torch
 
 from rankcheck.theory.linalg import Array, rank
 
-__all__ = ["MOST", "Arrangement", "most_bounded_regions", "most_faces", "most_regions"]
-
 #: There are 2^n sets of n hyperplanes, and all are looked at.
 MOST = 10
 

@@ -38,8 +38,6 @@ from rankcheck.theory.regions.cells import simplices
 from rankcheck.theory.regions.ragged import blocks, starts_of
 from rankcheck.theory.regions.splitting import TINY, Complex, corner_bits, split_boxes
 
-__all__ = ["RegionArrays", "region_arrays"]
-
 
 def region_arrays(net: Network, low: Corner, high: Corner) -> RegionArrays:
     """Every activation region of each network of a batch, in its box.

@@ -27,8 +27,6 @@ from rankcheck.theory.regions.cells import Regions
 from rankcheck.theory.regions.exact import Floats
 from rankcheck.theory.regions.splitting import split_boxes
 
-__all__ = ["Corner", "regions"]
-
 Corner: TypeAlias = float | Sequence[float] | Floats | torch.Tensor
 """A corner of a box: one number for all coordinates, or one for each."""
 

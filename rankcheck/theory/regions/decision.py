@@ -28,8 +28,6 @@ from rankcheck.theory.regions.box import Corner, regions
 from rankcheck.theory.regions.cells import Regions
 from rankcheck.theory.regions.splitting import Complex
 
-__all__ = ["Decision", "decision"]
-
 #: Vertices that are closer than this share of the box are one point: where four classes or more
 #: would meet in one, rounding of the weights leaves several points where three do.
 SAME = 1e-9

@@ -15,8 +15,6 @@ from flint import fmpq_mat
 from rankcheck.theory.regions.cells import Regions
 from rankcheck.theory.regions.exact import RationalVertices, rational
 
-__all__ = ["image_dimension"]
-
 
 def image_dimension(cells: Regions, *, corners: int | None = None) -> int:
     """dim f(Ω) for the box Ω of the regions: the largest dimension of the image of a region.

@@ -15,8 +15,6 @@ import numpy as np
 from rankcheck.theory.regions.cells import Regions
 from rankcheck.theory.regions.exact import Floats
 
-__all__ = ["outlines", "simplified"]
-
 
 def outlines(cells: Regions, labels: np.ndarray) -> dict[int, list[Floats]]:
     """The closed lines around the cells of each label, for a box in the plane.

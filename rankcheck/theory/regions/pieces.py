@@ -6,8 +6,6 @@ import torch
 
 from rankcheck.theory.regions.arrays import RegionArrays
 
-__all__ = ["linear_pieces"]
-
 
 def linear_pieces(cells: RegionArrays) -> torch.Tensor:
     """How many linear pieces each network has in its interval, integers (*B).

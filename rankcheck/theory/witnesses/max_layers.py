@@ -25,8 +25,6 @@ from rankcheck.theory.witnesses.maxima import MaxIdentity
 from rankcheck.theory.witnesses.maxima_by_pairs import maximum_by_pairs
 from rankcheck.theory.witnesses.piecewise_linear import Maximum, binary_tree
 
-__all__ = ["least_hidden_layers", "maximum_of"]
-
 
 def least_hidden_layers(n: int) -> int:
     """⌈log₃(n − 2)⌉ + 1, the printed number of hidden layers for the maximum of n ≥ 4 numbers.

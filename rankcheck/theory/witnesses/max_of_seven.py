@@ -33,8 +33,6 @@ from functools import cached_property
 
 from rankcheck.theory.witnesses.maxima import MaxIdentity, MaxTerm
 
-__all__ = ["MAX_OF_SEVEN", "MaxSum"]
-
 
 @dataclass(frozen=True)
 class MaxSum(MaxIdentity):

@@ -34,8 +34,6 @@ import torch
 from rankcheck.theory.linalg import Array
 from rankcheck.theory.networks.network import Network
 
-__all__ = ["MOST_MAXIMA", "MaxIdentity", "MaxTerm"]
-
 #: The most maxima that an identity is expanded to, one by one.
 MOST_MAXIMA = 2**22
 
@@ -81,11 +79,6 @@ class MaxTerm:
         object.__setattr__(self, "coefficient", Fraction(coefficient))
         object.__setattr__(self, "left", sides[0])
         object.__setattr__(self, "right", sides[1])
-
-    def permuted(self, order: Sequence[int]) -> MaxTerm:
-        """The term with position order[i] in place of i."""
-        left, right = ([[order[i] for i in s] for s in side] for side in (self.left, self.right))
-        return MaxTerm(self.coefficient, left, right)
 
 
 @dataclass(frozen=True)

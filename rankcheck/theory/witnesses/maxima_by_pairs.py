@@ -31,8 +31,6 @@ from importlib import resources
 
 from rankcheck.theory.witnesses.maxima import MaxIdentity, MaxTerm, Sum
 
-__all__ = ["maximum_by_pairs", "means_without_kinks"]
-
 
 def means_without_kinks(n: int) -> tuple[tuple[MaxTerm, ...], dict[int, int]]:
     """The means of |F − G| of n numbers, and which combination of the M_m they are.

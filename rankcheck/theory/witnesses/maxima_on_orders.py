@@ -40,15 +40,6 @@ from rankcheck.theory.linalg import Array
 from rankcheck.theory.witnesses.max_of_seven import MaxSum
 from rankcheck.theory.witnesses.maxima import MaxIdentity, MaxTerm, Sum
 
-__all__ = [
-    "OrderForm",
-    "form_on_order",
-    "is_linear_on_orders",
-    "is_maximum",
-    "mean_form",
-    "values_on_sets",
-]
-
 Integers = npt.NDArray[np.int64]
 _Form = tuple[Integers, Integers, Integers]
 

@@ -14,8 +14,6 @@ from rankcheck.theory.linalg import Array
 from rankcheck.theory.networks.balancing import layer_rescaling
 from rankcheck.theory.networks.network import Network
 
-__all__ = ["multiple"]
-
 
 def multiple(net: Network, root: Array, sign: Array) -> Network:
     """The network of sign · root^L · f, each layer of weights times root; both arrays are (*B).

@@ -37,8 +37,8 @@ from rankcheck.theory.networks.network import Network
 from rankcheck.theory.scalars import scalar
 
 
-def progress_code(K: int, depth: int, like: Array, batch: tuple[int, ...] = ()) -> Network:
-    """The network of 2K steps, with depth − 4 identity layers in the middle; (*batch).
+def progress_code(K: int, depth: int, like: Array) -> Network:
+    """The network of 2K steps, with depth − 4 identity layers in the middle.
 
     Args:
         like: an array of the kind of number and the device of the network.
@@ -68,7 +68,4 @@ def progress_code(K: int, depth: int, like: Array, batch: tuple[int, ...] = ()) 
         (torch.cat((ones, -ones)).unsqueeze(-2) * step, zeros[:1]),
     ]
     weights, biases = zip(*layers, strict=True)
-    return Network(
-        [w.expand((*batch, *w.shape)) for w in weights],
-        [b.expand((*batch, *b.shape)) for b in biases],
-    )
+    return Network(weights, biases)

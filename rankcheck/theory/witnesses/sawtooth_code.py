@@ -38,8 +38,8 @@ def outer_layers(n: int) -> int:
     return 2 * n + 5
 
 
-def sawtooth_code(n: int, depth: int, like: Array, batch: tuple[int, ...] = ()) -> Network:
-    """The network with 2ⁿ teeth and depth − 2n − 5 identity layers in the middle; (*batch).
+def sawtooth_code(n: int, depth: int, like: Array) -> Network:
+    """The network with 2ⁿ teeth and depth − 2n − 5 identity layers in the middle.
 
     Args:
         like: an array of the kind of number and the device of the network.
@@ -55,10 +55,10 @@ def sawtooth_code(n: int, depth: int, like: Array, batch: tuple[int, ...] = ()) 
     layers = [*_written(n), *[same] * (depth - outer_layers(n)), *_read(n)]
     weights, biases = [], []
     for rows, shifts in layers:
-        W = torch.stack([torch.stack([scalar(entry, like) for entry in row]) for row in rows])
-        b = torch.stack([scalar(entry, like) for entry in shifts])
-        weights.append(W.expand((*batch, *W.shape)))
-        biases.append(b.expand((*batch, *b.shape)))
+        weights.append(
+            torch.stack([torch.stack([scalar(entry, like) for entry in row]) for row in rows])
+        )
+        biases.append(torch.stack([scalar(entry, like) for entry in shifts]))
     return Network(weights, biases)
 
 

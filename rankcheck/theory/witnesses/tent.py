@@ -14,8 +14,8 @@ from rankcheck.theory.linalg import Array, eye
 from rankcheck.theory.networks.network import Network
 
 
-def tent_network(times: int, like: Array, batch: tuple[int, ...] = ()) -> Network:
-    """Λ^k for k = times: widths (1, 2, …, 2, 1), depth k + 1, weights and biases dyadic; (*batch).
+def tent_network(times: int, like: Array) -> Network:
+    """Λ^k for k = times: widths (1, 2, …, 2, 1), depth k + 1, weights and biases dyadic.
 
     Args:
         like: an array of the kind of number and the device of the network.
@@ -29,8 +29,8 @@ def tent_network(times: int, like: Array, batch: tuple[int, ...] = ()) -> Networ
     """
     if times < 1:
         raise ValueError(f"received times = {times}; the tent map is composed once or more")
-    one = eye(1, like).expand((*batch, 2, 1))
-    bias = torch.cat((0 * one[..., 0, :], -one[..., 0, :] / 2), -1)
-    tent = torch.cat((2 * one[..., :1, :], -4 * one[..., :1, :]), -1)
+    one = eye(1, like).expand(2, 1)
+    bias = torch.cat((0 * one[0], -one[0] / 2))
+    tent = torch.cat((2 * one[:1], -4 * one[:1]), -1)
     weights = (one, *[one @ tent] * (times - 1), tent)
-    return Network(weights, (*[bias] * times, 0 * bias[..., :1]))
+    return Network(weights, (*[bias] * times, 0 * bias[:1]))

@@ -23,7 +23,7 @@ def test_errors():
     "rankcheck.witnesses.progress_code", "the code by numpy.clip, numpy.clip(t, 0, 1), the trace"
 )
 def test_the_code_and_the_function_in_numpy(K, depth):
-    net = plain(progress_code(K, depth, LIKE, batch=(2,)))
+    net = plain(progress_code(K, depth, LIKE).map_arrays(lambda a: a.expand(2, *a.shape)))
     assert net.widths == (1, 4 * K, *[2 * K] * (depth - 3), 4 * K, 1)
     t = np.linspace(-0.5, 1.5, 81)[:, None]
     values = [v[0] for v in net.layers(t)]

@@ -24,7 +24,11 @@ def test_errors():
     "the wave by numpy.abs, the code, f, and its derivatives by finite differences",
 )
 def test_the_code_and_the_function_in_numpy(n, between):
-    net = plain(sawtooth_code(n, outer_layers(n) + between, LIKE, batch=(2,)))
+    net = plain(
+        sawtooth_code(n, outer_layers(n) + between, LIKE).map_arrays(
+            lambda a: a.expand(2, *a.shape)
+        )
+    )
     assert net.widths[n + 1 : n + 2 + between] == (2,) * (between + 1)
     t = ((np.arange(60) + 0.3) / 60)[:, None]
     values = [v[0] for v in net.layers(t)]

@@ -30,8 +30,7 @@ def test_the_network_is_the_composed_tent_map(times):
         assert bool(values[k] == composed(times, u))
 
 
-def test_batches_and_errors():
+def test_errors():
     like = torch.zeros(1, dtype=torch.float64)
-    assert tent_network(2, like, (3, 2)).batch == (3, 2)
     with pytest.raises(ValueError, match="composed once or more"):
         tent_network(0, like)
