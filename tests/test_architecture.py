@@ -19,8 +19,8 @@ PACKAGE = Path(rankcheck.__file__).parent
 WINGS = {
     "theory": 17_500,
     "balls": 5_400,
-    "claims": 4_050,
-    "engine": 11_900,
+    "claims": 4_000,
+    "engine": 11_800,
     "sharpen": 4_100,
     "decide": 8_500,
     "audit": 4_450,
