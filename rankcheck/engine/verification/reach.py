@@ -23,9 +23,6 @@ from rankcheck.theory.linalg import rank
 #: take a fifth of a sweep, and they are shares of random instances.
 RANKED = 512
 
-#: By name, how many instances had which value.
-Reached = Mapping[str, Mapping[int, int]]
-
 
 def reached(claim: Claim, part: Part, *, sizes: bool = False) -> dict[str, Counter[int]]:
     """Count what the instances of a batch that satisfy the hypotheses reach.
