@@ -4,7 +4,8 @@
 
 Counterexamples, best instances and proofs carry a hash of the text of their claim. After a claim
 was written anew, each of them is proved for it as it is now; what stands gets the new hash and the
-place of the claim, and no number changes. What does not stand is named, and its file is left as it is.
+place of the claim, and no number changes. What does not stand is named, and its file is left as it
+is.
 """
 
 from __future__ import annotations

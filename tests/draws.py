@@ -65,7 +65,12 @@ def changed(
 def arrays_of(part: Any) -> list[Any]:
     """The arrays of an instance in order, those of networks and loops among them."""
     found: list[Any] = []
-    changed(part, lambda array: found.append(array) or array)
+
+    def noted(array: Any) -> Any:
+        found.append(array)
+        return array
+
+    changed(part, noted)
     return found
 
 

@@ -101,7 +101,9 @@ def test_nothing_is_carried_over_to_tight_shapes_or_single_instances_or_other_sh
     assert transplanted(Arena(claim, Shape("tight", (3,))), 0, 4) is None
     assert transplanted(Arena(claim, Shape("instances", (4,))), 0, 4) is None
     single = claim_of(lambda x: leq(0, x.sum().item() ** 2), points(), tight=points(longest=3))
-    assert transplanted(Arena(single, Shape("instances", (3,))), 0, 4) is None
+    alone = Arena(single, Shape("instances", (3,)))
+    alone.sample(0, 4)
+    assert transplanted(alone, 0, 4) is None
     assert transplanted(Arena(claim_of(body, points()), Shape("instances", (3,))), 0, 4) is None
 
 
