@@ -24,6 +24,11 @@ READS = {
     "__index__": "an index that is a value",
     "__array__": "an array of numpy",
     "__setitem__": "a write into a tensor that the instances share",
+    "__getitem__": "a choice of entries by value",
+    "__contains__": "a branch on a value",
+    "__repr__": "a text of values",
+    "__str__": "a text of values",
+    "__format__": "a text of values",
 }
 
 
@@ -57,7 +62,8 @@ class Mapping:
         """Note that the instances have to run one at a time, because of a function of torch."""
         if not self.stopped:
             line = line_in(self.file)
-            said = READS.get(name) or (f".{name}()" if hasattr(torch.Tensor, name) else name)
+            called = f".{name}()" if hasattr(torch.Tensor, name) else name
+            said = READS.get(name, "a value" if name.startswith("__") else called)
             self.stopped = said if line is None else f"{said} in line {line}"
             self.error = error
 

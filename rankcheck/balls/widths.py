@@ -131,6 +131,10 @@ GROWING = frozenset(
         "scatter_reduce",
     ]
 )
+#: Integers from this size on may wrap where a few of them are added.
+LARGE = 2**32
+#: What writes the numbers of all instances into a text while they are mapped over.
+TEXTS = frozenset({"__repr__", "__str__", "__format__"})
 
 
 class _Widths(TorchFunctionMode):
@@ -150,6 +154,10 @@ class _Widths(TorchFunctionMode):
             return func(*args)
         name, changes = _kind_of(func)
         kwargs = kwargs or {}
+        if name in TEXTS:
+            _Widths.risks += 1
+            if self._mapping is not None and _differs(args):
+                self._mapping.stop(name)
         given, rebound = args, changes and _is_operator(sys._getframe(1))
         if changes and self._mapping is not None and _differs(args):
             if any(x.dtype in INTEGERS for x in _tensors(args[:1])):
@@ -183,6 +191,8 @@ class _Widths(TorchFunctionMode):
                 return balls(data) if self._exact else result
             with torch._C.DisableTorchFunction():
                 wrapping = _wrapping(func, given, kwargs, result)
+                if self._mapping is None and not _differs((result,)):
+                    _Widths.risks += _large(args, result)
             if wrapping is None:
                 return result
             wraps, wide = wrapping
@@ -208,6 +218,13 @@ class _Widths(TorchFunctionMode):
         if is_narrow(result.dtype) or _lossy(args) or _large_in(args):
             return _exactly(func, given, kwargs, result)
         return result
+
+
+def _large(args: tuple[Any, ...], result: torch.Tensor) -> bool:
+    """Whether there are large integers, which others may meet in other instances."""
+    return any(isinstance(x, int) and abs(x) >= LARGE for x in args) or bool(
+        (result.double().abs() >= LARGE).any()
+    )
 
 
 def _differs(args: tuple[Any, ...]) -> bool:

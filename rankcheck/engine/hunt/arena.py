@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -181,7 +182,7 @@ class Arena:
     @property
     def way(self) -> Way:
         """What is known of how the claim runs at the shape."""
-        return ways_of(self.claim, self.family).at.setdefault(self.shape.integers, Way())
+        return ways_of(self.claim, self.family).setdefault(self.shape.integers, Way())
 
     @property
     def batched(self) -> bool:
@@ -257,7 +258,15 @@ class Arena:
         raises, lies outside.
         """
         count = record.tensors[0].shape[0]
-        evaluation = self._evaluated(Drawn(record))
+        known = self.raised
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Converting a tensor with requires_grad")
+            evaluation = self._evaluated(Drawn(record))
+        if evaluation.raised and any(tensor.requires_grad for tensor in record.tensors):
+            # numpy takes no tensor that needs a gradient; then there is none to follow
+            self.raised = known
+            free = record.with_tensors([tensor.detach() for tensor in record.tensors])
+            evaluation = self._evaluated(Drawn(free))
         lost = Counter(evaluation.reasons)
         found = [self._margins(part, lost) for part in evaluation.parts]
         places = [part.places for part in evaluation.parts]

@@ -71,7 +71,7 @@ def draw_batch(claim: Claim, family: Instances, source: Drawing) -> Drawn:
     Raises:
         ImpureError: if what the generator draws depends on what it has drawn.
     """
-    with _one_shape(claim, family), pure(claim), unwatched(not ways_of(claim, family).watched):
+    with _one_shape(claim, family), pure(claim):
         before = risks()
         found = drawn(family, source)
         integers = risks() > before
@@ -126,7 +126,7 @@ def evaluate_instances(
     work = _Work(claim, family, batch.record, share, before_each=before_each)
     count = batch.record.count
     with _one_shape(claim, family, count):
-        if all(way.singly is None for way in ways_of(claim, family).at.values()):
+        if all(way.singly is None for way in ways_of(claim, family).values()):
             work.check_repeatable(list(range(count))[-COMPARED:])
         if batch.record.tensors:
             if work.way.singly is None:
@@ -201,14 +201,14 @@ class _Work:
         self, index: torch.Tensor, record: Record, found: Mapped, relations: tuple[Relation, ...]
     ) -> None:
         """Take what a map has found of the instances at these indices, if it can be trusted."""
+        wrapped = found.wrapped.cpu()
         if found.stopped:
             self.way.singly = found.stopped
-        elif self.way.singly is None:
-            self.way.singly = self.compared(index, found.valid, relations)
+        elif not self.way.generic and not bool(wrapped.all()):
+            self.way.singly = self.compared(index, found.valid.cpu(), ~wrapped, relations)
         if self.way.singly:
             self.together(index)
             return
-        wrapped = found.wrapped.cpu()
         if bool(wrapped.any()):
             self.evaluation.singly = "integers wrap"
             self.singly(self.some(index[wrapped]))
@@ -229,23 +229,22 @@ class _Work:
         """Run the body on the instance of a new shape that was built, and note how it runs."""
         if batch.instance is None:
             return
-        ways = ways_of(self.claim, self.family)
         self.way.sizes = sizes_of(self.claim, batch.instance)
         before = risks()
-        with suppress(Exception), pure(self.claim), unwatched(not ways.watched):  # it is met again
+        with suppress(Exception), pure(self.claim):  # it is met again
             relations = tuple(one.spread() for one in self.claim.relations(batch.instance))
             self.known = range(batch.record.count)[batch.place], beside([relations])
-            if ways.watched:
-                integers = batch.integers or risks() > before
-                ways.plain = 0 if integers else ways.plain + catches_nothing(self.claim.file)
-                self.way.plain = bool(ways.plain)
-            else:
-                self.way.plain = True
+            integers = batch.integers or risks() > before
+            self.way.plain = not integers and catches_nothing(self.claim.file)
 
     def some(self, index: torch.Tensor) -> list[int]:
-        """A share of some indices, evenly spread; one at least."""
+        """A share of some indices, evenly spread; one at least.
+
+        The first two are among them, which in scouts are the ends of all ranges.
+        """
         few = max(1, math.ceil(len(index) * self.share))
-        return index[torch.arange(few) * len(index) // few].tolist()
+        spread = index[torch.arange(few) * len(index) // few].tolist()
+        return [*dict.fromkeys([*index[: min(2, few)].tolist(), *spread])]
 
     def singly(self, places: Iterable[int]) -> None:
         """Evaluate the instances at these indices one at a time."""
@@ -254,6 +253,7 @@ class _Work:
             if self.lost:
                 break
             self.before_each()
+            self.evaluation.alone += 1
             found[place] = self.alone(ReplaySource(self.record.at(place)))
         self.keep(found, self.record.select)
 
@@ -301,25 +301,38 @@ class _Work:
         return relations, wraps() > before
 
     def compared(
-        self, index: torch.Tensor, valid: torch.Tensor, relations: tuple[Relation, ...]
+        self,
+        index: torch.Tensor,
+        valid: torch.Tensor,
+        sound: torch.Tensor,
+        relations: tuple[Relation, ...],
     ) -> str:
         """Compare instances of a mapped batch with themselves alone; empty if one agrees.
 
-        At a kink, or where a rank is on its edge, rounding may decide; so one is enough.
+        At a kink, or where a rank is on its edge, rounding may decide; so one is enough. Those
+        with numbers other than integers come first.
+
+        Args:
+            sound: the instances without integers that wrap.
         """
-        inside = valid.nonzero().reshape(-1).tolist()
+        inside = valid & sound
+        tensors = [t[index] for t in self.record.tensors]
+        broken = torch.stack([(t != t.round()).reshape(len(t), -1).any(1).cpu() for t in tensors])
+        generic = inside & broken.any(0)
+        self.way.generic = bool(generic.any())
+        chosen = next((some for some in (generic, inside, sound) if bool(some.any())), sound)
         if self.known is not None:
             place, known = self.known
             for number in (index == place).nonzero().reshape(-1).tolist():
-                if number in inside and _agree(known, relations, number):
+                if chosen[number] and inside[number] and _agree(known, relations, number):
                     return ""
-        for number in (inside or [*range(len(valid))])[-COMPARED:]:
+        for number in chosen.nonzero().reshape(-1).tolist()[-COMPARED:]:
             trial = _Work(self.claim, self.family, self.record)
             trial.singly([int(index[number])])
             parts = trial.evaluation.parts
-            if not inside and not parts and not trial.evaluation.raised:
+            if not bool(inside.any()) and not parts and not trial.evaluation.raised:
                 return ""
-            if inside and parts and _agree(parts[0].relations, relations, number):
+            if inside[number] and parts and _agree(parts[0].relations, relations, number):
                 return ""
         return OTHERWISE
 

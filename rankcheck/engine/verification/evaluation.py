@@ -124,6 +124,7 @@ class Evaluation:
     Attributes:
         rejected: instances that no part holds because they break a hypothesis.
         reasons: by hypothesis, how many of those break it.
+        alone: how many instances ran one at a time.
         singly: why instances ran one at a time, such as ".item() in line 12"; else empty.
     """
 
@@ -131,6 +132,7 @@ class Evaluation:
     raised: list[Raised] = field(default_factory=list)
     rejected: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    alone: int = 0
     singly: str = ""
 
     @property

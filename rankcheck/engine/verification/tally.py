@@ -161,7 +161,7 @@ class Tally:
         """Count the instances of an evaluation, and keep those on which the claim raises."""
         self.counts += evaluation.counts
         if evaluation.singly:
-            self.singly[evaluation.singly] += evaluation.counts.evaluated
+            self.singly[evaluation.singly] += evaluation.alone
         if not self.lost:
             self.raised += evaluation.raised
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -27,46 +27,29 @@ class Way:
         plain: whether its code needs no watch while it is mapped.
         singly: why its instances run one at a time; empty where they are mapped, None before that
             was tried.
+        generic: whether the instance that was compared with itself alone has numbers other than
+            integers, on which branches and types of numbers agree by chance.
     """
 
     sizes: dict[str, int] | None = None
     entries: int | None = None
     plain: bool = False
     singly: str | None = None
+    generic: bool = False
 
 
-@dataclass(eq=False)
-class Ways:
-    """What is known of how a claim runs with a generator.
-
-    Attributes:
-        at: by the integers of a shape.
-        plain: at how many shapes in a row no integers were near those that wrap.
-    """
-
-    at: dict[tuple[int, ...], Way] = field(default_factory=dict)
-    plain: int = 0
-
-    @property
-    def watched(self) -> bool:
-        """Whether integers are watched at a new shape."""
-        return self.plain < WATCHED
-
-
-#: A generator and a body whose integers stay small at so many shapes are not watched at others.
-WATCHED = 24
 #: Of each claim that is alive, by generator.
-_WAYS: WeakKeyDictionary[Claim, dict[str, Ways]] = WeakKeyDictionary()
+_WAYS: WeakKeyDictionary[Claim, dict[Instances, dict[tuple[int, ...], Way]]] = WeakKeyDictionary()
 
 
 def way_of(claim: Claim, family: Instances, record: Record) -> Way:
     """What is known of how a claim runs at the shape of a record."""
-    return ways_of(claim, family).at.setdefault(record.integers, Way())
+    return ways_of(claim, family).setdefault(record.integers, Way())
 
 
-def ways_of(claim: Claim, family: Instances) -> Ways:
-    """What is known of how a claim runs with a generator."""
-    return _WAYS.setdefault(claim, {}).setdefault(family.name, Ways())
+def ways_of(claim: Claim, family: Instances) -> dict[tuple[int, ...], Way]:
+    """What is known of how a claim runs with a generator, by the integers of a shape."""
+    return _WAYS.setdefault(claim, {}).setdefault(family, {})
 
 
 @cache
