@@ -182,7 +182,7 @@ class Arena:
     @property
     def way(self) -> Way:
         """What is known of how the claim runs at the shape."""
-        return ways_of(self.claim, self.family).setdefault(self.shape.integers, Way())
+        return ways_of(self.claim, self.family).at.setdefault(self.shape.integers, Way())
 
     @property
     def batched(self) -> bool:

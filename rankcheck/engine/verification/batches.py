@@ -71,7 +71,7 @@ def draw_batch(claim: Claim, family: Instances, source: Drawing) -> Drawn:
     Raises:
         ImpureError: if what the generator draws depends on what it has drawn.
     """
-    with _one_shape(claim, family), pure(claim):
+    with _one_shape(claim, family), pure(claim), unwatched(not ways_of(claim, family).watched):
         before = risks()
         found = drawn(family, source)
         integers = risks() > before
@@ -126,7 +126,7 @@ def evaluate_instances(
     work = _Work(claim, family, batch.record, share, before_each=before_each)
     count = batch.record.count
     with _one_shape(claim, family, count):
-        if all(way.singly is None for way in ways_of(claim, family).values()):
+        if all(way.singly is None for way in ways_of(claim, family).at.values()):
             work.check_repeatable(list(range(count))[-COMPARED:])
         if batch.record.tensors:
             if work.way.singly is None:
@@ -230,12 +230,17 @@ class _Work:
         if batch.instance is None:
             return
         self.way.sizes = sizes_of(self.claim, batch.instance)
-        before = risks()
-        with suppress(Exception), pure(self.claim):  # it is met again
-            relations = tuple(one.spread() for one in self.claim.relations(batch.instance))
-            self.known = range(batch.record.count)[batch.place], beside([relations])
-            integers = batch.integers or risks() > before
-            self.way.plain = not integers and catches_nothing(self.claim.file)
+        ways, place = ways_of(self.claim, self.family), range(batch.record.count)[batch.place]
+        higher, before = ways.is_higher(batch.record.integers), risks()
+        instance, watched = batch.instance, ways.watched
+        with suppress(Exception), pure(self.claim), unwatched(not (watched or higher)):
+            if higher and not watched:
+                instance = self.family(ReplaySource(batch.record.at(place)))
+            relations = tuple(one.spread() for one in self.claim.relations(instance))
+            self.known = place, beside([relations])
+            risky = (batch.integers and watched) or risks() > before
+            ways.plain = 0 if risky else ways.plain + catches_nothing(self.claim.file)
+            self.way.plain = bool(ways.plain)
 
     def some(self, index: torch.Tensor) -> list[int]:
         """A share of some indices, evenly spread; one at least.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -38,18 +38,48 @@ class Way:
     generic: bool = False
 
 
+@dataclass(eq=False)
+class Ways:
+    """What is known of how a claim runs with a generator.
+
+    Attributes:
+        at: by the integers of a shape.
+        plain: at how many of the shapes that were looked at, the last ones, no integers may wrap.
+        highest: by its place, the largest integer of these shapes.
+    """
+
+    at: dict[tuple[int, ...], Way] = field(default_factory=dict)
+    plain: int = 0
+    highest: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def watched(self) -> bool:
+        """Whether integers are watched wherever this code runs at a new shape."""
+        return self.plain < WATCHED
+
+    def is_higher(self, integers: tuple[int, ...]) -> bool:
+        """Whether a shape has an integer larger than all before: then they are watched again."""
+        found = [
+            place for place, n in enumerate(integers) if n > self.highest.get(place, -sys.maxsize)
+        ]
+        self.highest |= {place: integers[place] for place in found}
+        return bool(found)
+
+
+#: A generator and a body are watched at so many shapes, and then where an integer is the largest.
+WATCHED = 24
 #: Of each claim that is alive, by generator.
-_WAYS: WeakKeyDictionary[Claim, dict[Instances, dict[tuple[int, ...], Way]]] = WeakKeyDictionary()
+_WAYS: WeakKeyDictionary[Claim, dict[Instances, Ways]] = WeakKeyDictionary()
 
 
 def way_of(claim: Claim, family: Instances, record: Record) -> Way:
     """What is known of how a claim runs at the shape of a record."""
-    return ways_of(claim, family).setdefault(record.integers, Way())
+    return ways_of(claim, family).at.setdefault(record.integers, Way())
 
 
-def ways_of(claim: Claim, family: Instances) -> dict[tuple[int, ...], Way]:
-    """What is known of how a claim runs with a generator, by the integers of a shape."""
-    return _WAYS.setdefault(claim, {}).setdefault(family, {})
+def ways_of(claim: Claim, family: Instances) -> Ways:
+    """What is known of how a claim runs with a generator."""
+    return _WAYS.setdefault(claim, {}).setdefault(family, Ways())
 
 
 @cache

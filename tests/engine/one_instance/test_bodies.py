@@ -9,6 +9,7 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.engine.counterexamples import replay
+from rankcheck.engine.hunt import hunt
 from rankcheck.engine.verification.profiles import Profile
 from rankcheck.instances import instances, matrices, networks_at_points
 
@@ -146,3 +147,66 @@ def test_a_generator_that_draws_by_what_it_drew_is_an_error(row):
     failed = row(lambda x, y: leq(y, 9), branching())
     assert failed.verdict == "failed"
     assert "if x > 0" in failed.messages[0]
+
+
+@instances
+def folds(source, *, most=30):
+    return source.integer(1, most), source.tensor(source.integer(2, 3))
+
+
+def fibonacci(n, v):
+    a, b = torch.tensor(0), torch.tensor(1)
+    for _ in range(n):
+        a, b = b, a + b
+    return leq(a, 9 * 10**18)
+
+
+@pytest.mark.parametrize(
+    ("body", "family"),
+    [
+        (lambda m, v: leq(torch.where(v > 7, 5 * 10**18, 0).sum(), 6 * 10**18), folds()),
+        (fibonacci, folds(most=93)),
+    ],
+    ids=["for some values", "at large shapes"],
+)
+def test_integers_that_wrap_on_some_instances_hide_nothing(declare, verify, body, family):
+    claim = declare(body, family, kind="conjecture")
+    assert verify(claim, Profile("wide", 4, 12, 512, 300, shapes=128)).verdict == "refuted"
+
+
+def test_the_ends_of_the_ranges_run_one_at_a_time_too(declare, verify):
+    claim = declare(lambda m, v: leq(float(v.min()), 7.5), folds(), kind="conjecture")
+    found = verify(claim, Profile("wide", 0, 12, 512, 300, shapes=40, scope=2))
+    assert found.verdict == "undecided"
+
+
+class Unruled(torch.autograd.Function):
+    """A function that torch cannot map, and says so where no function of torch is called."""
+
+    @staticmethod
+    def forward(ctx, v):
+        return v.abs().max()
+
+
+def falls_back(v):
+    try:
+        return leq(Unruled.apply(v), 7.5)
+    except RuntimeError:
+        return leq(torch.ones(()), 7.5)
+
+
+def test_a_map_is_compared_on_numbers_that_are_no_integers(row):
+    @instances
+    def vectors(source):
+        return source.tensor(source.integer(1, 3))
+
+    assert row(falls_back, vectors()).verdict != "guarded"
+
+
+def test_numpy_in_a_descent_raises_nothing(declare, tmp_path):
+    def body(A):
+        return leq(np.linalg.norm(A.numpy(), 2), A.norm() + 1e-9)
+
+    claim = declare(body, matrices(), kind="conjecture")
+    found = hunt(claim, None, rounds=2, folder=tmp_path)
+    assert (found.verdict, found.counts.rejected) == ("survived", 0)
