@@ -105,9 +105,9 @@ def unwatched(of: bool = True) -> Iterator[None]:
 
 #: Functions whose integers may wrap for another instance where they are small for this one.
 GROWING = frozenset((
-    "mul", "multiply", "pow", "prod", "cumprod", "square", "matmul", "mm", "bmm", "mv", "dot", "inner",
-    "outer", "einsum", "tensordot", "kron", "lshift", "bitwise_left_shift", "addmm", "addcmul",
-    "vander", "matrix_power", "scatter_reduce",
+    "mul", "multiply", "pow", "prod", "cumprod", "square", "matmul", "mm", "bmm", "mv", "dot",
+    "inner", "outer", "einsum", "tensordot", "kron", "lshift", "bitwise_left_shift", "addmm",
+    "addcmul", "vander", "matrix_power", "scatter_reduce",
 ))  # fmt: skip
 #: Integers from this size on may wrap where a few of them are added.
 LARGE = 2**32

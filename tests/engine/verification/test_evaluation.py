@@ -474,7 +474,12 @@ def test_in_place_writes_leave_what_was_drawn(declare, read, singly):
 
 @pytest.mark.parametrize(
     ("size", "share", "places"),
-    [(64, 0.125, [0, 1, *range(8, 64, 8)]), (64, 0.0, [0]), (3, 0.5, [0, 1]), (4, 1.0, [0, 1, 2, 3])],
+    [
+        (64, 0.125, [0, 1, *range(8, 64, 8)]),
+        (64, 0.0, [0]),
+        (3, 0.5, [0, 1]),
+        (4, 1.0, [0, 1, 2, 3]),
+    ],
 )
 def test_a_share_of_the_instances_runs_one_at_a_time(declare, size, share, places):
     claim = declare(lambda x: leq(x.item() + 0 * x, 9.0), numbers())
