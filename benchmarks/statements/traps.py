@@ -32,24 +32,24 @@ def symmetric(source, *, size=(2, 3)):
     return A + A.mT
 
 
-# Bodies that mix the instances of a batch.
+# Norms and means, which are those of one matrix.
 
 
-@conjecture("trap.norm-of-a-batch", instances=pairs())
-def test_norm_of_a_batch(A, B):
-    """The commutator is small: its norm is taken over the whole batch."""
+@conjecture("trap.norm", instances=pairs())
+def test_norm(A, B):
+    """The commutator is small: true of one pair, and of none if the norms were those of many."""
     return leq((A @ B - B @ A).norm() / (1e9 + (A @ B - B @ A).norm()), A.norm() * B.norm())
 
 
-@conjecture("trap.mean-of-a-batch", instances=pairs())
-def test_mean_of_a_batch(A, B):
-    """A matrix is less than the mean plus one: the mean is that of the batch."""
+@conjecture("trap.mean", instances=pairs())
+def test_mean(A, B):
+    """A matrix is less than the mean of its rows plus 1000."""
     return leq(A - A.mean(0), 1e3 + 0 * B)
 
 
-@conjecture("trap.scaled-by-a-batch", instances=pairs())
-def test_scaled_by_a_batch(A, B):
-    """A matrix of norm one has entries of at most one: it is divided by the norm of the batch."""
+@conjecture("trap.scaled", instances=pairs())
+def test_scaled(A, B):
+    """A matrix that is divided by more than its norm has entries of at most one."""
     return leq((A / (1 + A.norm())).abs(), 1 + 0 * B)
 
 

@@ -36,7 +36,6 @@ def test_a_body_that_asks_for_too_much_is_undecided(mine, command):
         claim("greedy", HUGE),
         claim("some", HUNGRY.format("y > 4")),
         claim("fine"),
-        claim("together", f"x.ndim and {HUGE}"),  # it is not accused of mixing its instances
         claim("wrong", "raise RuntimeError('the shapes differ')"),
     )
     line = 1 + path.read_text().splitlines().index(f"    {HUGE}")
@@ -45,7 +44,7 @@ def test_a_body_that_asks_for_too_much_is_undecided(mine, command):
     assert f"mine.py:{line}" in out
     verdicts = {name: row["verdict"] for name, row in rows().items()}
     assert (verdicts.pop("t.fine"), verdicts.pop("t.wrong")) == ("guarded", "failed")
-    assert verdicts == dict.fromkeys(("t.greedy", "t.some", "t.together"), "undecided")
+    assert verdicts == dict.fromkeys(("t.greedy", "t.some"), "undecided")
     assert rows()["t.some"]["swept"]["evaluated"]  # the batch was halved
     code, out, err = command("certify", "mine.py::t.greedy")
     assert (code, err, "memory" in out) == (3, "", True)
