@@ -262,7 +262,8 @@ class Arena:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Converting a tensor with requires_grad")
             evaluation = self._evaluated(Drawn(record))
-        if evaluation.raised and any(tensor.requires_grad for tensor in record.tensors):
+        leaves = any(tensor.requires_grad for tensor in record.tensors)
+        if leaves and evaluation.raised and not evaluation.parts:
             # numpy takes no tensor that needs a gradient; then there is none to follow
             self.raised = known
             free = record.with_tensors([tensor.detach() for tensor in record.tensors])

@@ -86,6 +86,20 @@ def test_singles_and_batches_measure_alike(hunted):
         assert torch.allclose(getattr(of_batch, name), getattr(sample.margins, name))
 
 
+def test_an_instance_that_raises_takes_no_gradient_from_the_others():
+    def body(x):
+        A = torch.stack((torch.stack((x[0], x[1])), torch.stack((x[1], x[2]))))
+        return leq(torch.linalg.inv(A).abs().sum(), 9)
+
+    arena = arena_of(body)
+    leaves = torch.tensor([[1.0, 0, 1], [1.0, 1, 1], [2.0, 0, 1]], dtype=torch.float64)
+    leaves.requires_grad_()
+    measured = arena.measure(Record((Entries(leaves, (3,), -4.0, 4.0),)))
+    assert measured.valid.tolist() == [True, False, True]
+    measured.relative[:, measured.valid].sum().backward()
+    assert (leaves.grad.abs().sum(1) > 0).tolist() == [True, False, True]
+
+
 def test_only_the_worst_violations_are_kept_and_nan_comes_last():
     def body(x):
         """A statement."""
