@@ -34,7 +34,7 @@ NONE_POSSIBLE = {
     "balls.provably_leq": "says what is proved; tests/balls/test_guards.py",
     "balls.provably_less": "says what is proved; tests/balls/test_guards.py",
     "balls.risks": "a number of calls; tests/engine/verification/test_evaluation.py",
-    "balls.unwatched": "a context; tests/engine/verification/test_evaluation.py",
+    "balls.watching": "a context; tests/engine/verification/test_evaluation.py",
     "balls.without_transforms": "words for an error; tests/engine/counterexamples/test_judge.py",
     "linalg.rank_gap": "a ratio of singular values to the threshold of this project",
     "linalg.rank_threshold": "the threshold of this project, a definition",

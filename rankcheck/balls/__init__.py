@@ -36,7 +36,7 @@ from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.mapping import Mapping, mapped, mapping
 from rankcheck.balls.missing import without_transforms
 from rankcheck.balls.numbers import Undecided, exact, precision
-from rankcheck.balls.widths import noted_wraps, risks, unwatched, widths, wraps
+from rankcheck.balls.widths import noted_wraps, risks, watching, widths, wraps
 
 __all__ = [
     "OTHER_CONVENTIONS",
@@ -67,7 +67,7 @@ __all__ = [
     "spectral_function",
     "spectral_projection",
     "spectral_radius",
-    "unwatched",
+    "watching",
     "widths",
     "without_transforms",
     "wraps",

@@ -90,13 +90,9 @@ def widths() -> Iterator[None]:
 
 
 @contextmanager
-def unwatched(of: bool = True) -> Iterator[None]:
-    """Look at nothing in `widths`, but for exact evaluation: it takes half of the time.
-
-    Args:
-        of: whether this is so.
-    """
-    token = _watched.set(not of)
+def watching(looks: bool) -> Iterator[None]:
+    """Whether `widths` looks at anything; without, evaluation in floats takes half of the time."""
+    token = _watched.set(looks)
     try:
         yield
     finally:
@@ -109,7 +105,7 @@ GROWING = frozenset((
     "inner", "outer", "einsum", "tensordot", "kron", "lshift", "bitwise_left_shift", "addmm",
     "addcmul", "vander", "matrix_power", "scatter_reduce",
 ))  # fmt: skip
-#: Integers from this size on may wrap where a few of them are added.
+#: A number of the code from this size on may wrap where a few of them are added.
 LARGE = 2**32
 #: What writes the numbers of all instances into a text while they are mapped over.
 TEXTS = frozenset({"__repr__", "__str__", "__format__"})
@@ -169,23 +165,15 @@ class _Widths(TorchFunctionMode):
                 return balls(data) if self._exact else result
             with torch._C.DisableTorchFunction():
                 wrapping = _wrapping(func, given, kwargs, result)
-                if self._mapping is None and not _differs((result,)):
-                    _Widths.risks += _large(args, result)
+                if self._mapping is None and not self._exact:
+                    _Widths.risks += _may_wrap(name, args, result)
             if wrapping is None:
                 return result
             wraps, wide = wrapping
             if self._mapping is not None:
                 self._mapping.wrap(wraps)
                 return result
-            if _differs((wraps,)):  # a map of the body's own is not read
-                _Widths.risks += 1
-                return result
-            near = 2.0 ** (torch.iinfo(result.dtype).bits // 2)
-            of_reals = name in CONVERSIONS and args[0].dtype not in INTEGERS
-            plain = name.strip("_")  # of __rmul__ and __imul__ too
-            grows = bool({plain, plain[1:]} & GROWING)
-            _Widths.risks += of_reals or grows or not bool((wide.abs() < near).all())
-            if not bool(wraps.any()):
+            if _differs((wraps,)) or not bool(wraps.any()):  # a map of the body's own is not read
                 return result
             _note(f"{name.strip('_')} of {result.dtype}")
             if given is not args and not rebound:
@@ -198,11 +186,15 @@ class _Widths(TorchFunctionMode):
         return result
 
 
-def _large(args: tuple[Any, ...], result: torch.Tensor) -> bool:
-    """Whether there are large integers, which others may meet in other instances."""
-    return any(isinstance(x, int) and abs(x) >= LARGE for x in args) or bool(
-        (result.double().abs() >= LARGE).any()
-    )
+def _may_wrap(name: str, args: tuple[Any, ...], result: torch.Tensor) -> bool:
+    """Whether integers may wrap in another instance: such of reals, products, and large ones."""
+    plain = name.strip("_")  # of __rmul__ and __imul__ too
+    of_reals = name in CONVERSIONS and args[0].dtype not in INTEGERS
+    constant = any(isinstance(x, int) and abs(x) >= LARGE for x in args)
+    if of_reals or constant or not GROWING.isdisjoint((plain, plain[1:])) or _differs((result,)):
+        return True
+    near = 2.0 ** (torch.iinfo(result.dtype).bits // 2)
+    return bool((result.double().abs() >= near).any())
 
 
 def _differs(args: tuple[Any, ...]) -> bool:
@@ -408,8 +400,8 @@ def wraps() -> int:
 
 
 def risks() -> int:
-    """How often integers were made of reals, or have half of the digits of their type or more."""
-    return _Widths.risks
+    """How often integers have wrapped, or may wrap in another instance; see `_may_wrap`."""
+    return _Widths.risks + _Widths.wraps
 
 
 def _note(text: str) -> None:

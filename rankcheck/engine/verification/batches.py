@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from rankcheck.balls import risks, unwatched, wraps
+from rankcheck.balls import risks, watching, wraps
 from rankcheck.claims.claim import Claim, ImpureError
 from rankcheck.claims.relations import Relation
 from rankcheck.engine.counterexamples.rounding import beyond_rounding
@@ -71,7 +71,7 @@ def draw_batch(claim: Claim, family: Instances, source: Drawing) -> Drawn:
     Raises:
         ImpureError: if what the generator draws depends on what it has drawn.
     """
-    with _one_shape(claim, family), pure(claim), unwatched(not ways_of(claim, family).watched):
+    with _one_shape(claim, family), pure(claim), watching(ways_of(claim, family).watched):
         before = risks()
         found = drawn(family, source)
         integers = risks() > before
@@ -182,7 +182,7 @@ class _Work:
             self.singly(self.some(index) if self.way.singly else index.tolist())
             return
         record = self.record.select(index)
-        with unwatched(self.way.plain):
+        with watching(not self.way.plain):
             found, relations = relations_over(self.claim, self.family, record)
         if found.stopped and self.way.plain:  # again, to say by what
             self.way.plain = False
@@ -231,9 +231,9 @@ class _Work:
             return
         self.way.sizes = sizes_of(self.claim, batch.instance)
         ways, place = ways_of(self.claim, self.family), range(batch.record.count)[batch.place]
-        higher, before = ways.is_higher(batch.record.integers), risks()
+        higher, before = ways.take(batch.record.integers), risks()
         instance, watched = batch.instance, ways.watched
-        with suppress(Exception), pure(self.claim), unwatched(not (watched or higher)):
+        with suppress(Exception), pure(self.claim), watching(watched or higher):
             if higher and not watched:
                 instance = self.family(ReplaySource(batch.record.at(place)))
             relations = tuple(one.spread() for one in self.claim.relations(instance))

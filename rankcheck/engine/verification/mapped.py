@@ -128,7 +128,7 @@ def beside(relations: Sequence[tuple[Relation, ...]]) -> tuple[Relation, ...]:
     """The relations of several instances, of one `form`, as those of a batch."""
     return tuple(
         column[0].with_arrays(
-            {name: torch.stack([one.arrays[name] for one in column]) for name in column[0].arrays}
+            {name: torch.stack([getattr(r, name) for r in column]) for name in column[0].arrays}
         )
         for column in zip(*relations, strict=True)
     )

@@ -57,8 +57,8 @@ class Ways:
         """Whether integers are watched wherever this code runs at a new shape."""
         return self.plain < WATCHED
 
-    def is_higher(self, integers: tuple[int, ...]) -> bool:
-        """Whether a shape has an integer larger than all before: then they are watched again."""
+    def take(self, integers: tuple[int, ...]) -> bool:
+        """Take up a shape; whether one of its integers is larger than all before it."""
         found = [
             place for place, n in enumerate(integers) if n > self.highest.get(place, -sys.maxsize)
         ]
@@ -68,8 +68,8 @@ class Ways:
 
 #: A generator and a body are watched at so many shapes, and then where an integer is the largest.
 WATCHED = 24
-#: Of each claim that is alive, by generator.
-_WAYS: WeakKeyDictionary[Claim, dict[Instances, Ways]] = WeakKeyDictionary()
+#: Of each claim that is alive, by each of its generators that is; that of an audit holds a network.
+_WAYS: WeakKeyDictionary[Claim, WeakKeyDictionary[Instances, Ways]] = WeakKeyDictionary()
 
 
 def way_of(claim: Claim, family: Instances, record: Record) -> Way:
@@ -79,7 +79,7 @@ def way_of(claim: Claim, family: Instances, record: Record) -> Way:
 
 def ways_of(claim: Claim, family: Instances) -> Ways:
     """What is known of how a claim runs with a generator."""
-    return _WAYS.setdefault(claim, {}).setdefault(family, Ways())
+    return _WAYS.setdefault(claim, WeakKeyDictionary()).setdefault(family, Ways())
 
 
 @cache

@@ -16,6 +16,7 @@ from rankcheck.engine.verification.evaluation import CULPRITS
 from rankcheck.engine.verification.profiles import Profile
 from rankcheck.engine.verification.search import draw, sweep
 from rankcheck.engine.verification.tally import Tally
+from rankcheck.engine.verification.ways import _WAYS
 from rankcheck.errors import InputError
 from rankcheck.instances import matrices
 from rankcheck.linalg import frobenius_squared
@@ -60,6 +61,15 @@ def evaluated(claim, seed=3, size=64, share=1.0):
 @instances
 def numbers(source):
     return source.tensor()
+
+
+def test_what_is_known_of_a_generator_goes_with_it(declare):
+    """An audit makes one for its network, and a process may audit many."""
+    claim, family = declare(lambda x: leq(x, 9.0), numbers()), numbers()
+    evaluate_batch(claim, family, BatchSource(3, 8))
+    assert len(_WAYS[claim]) == 1
+    del family
+    assert len(_WAYS[claim]) == 0
 
 
 @instances
